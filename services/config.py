@@ -1,0 +1,139 @@
+"""Every setting of the program, read once from the environment into one frozen value."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+
+class BadSetting(Exception):
+    """A variable of the environment that cannot be read; the message names it and says what is expected."""
+
+
+def _whole(value: str) -> int:
+    number = int(value)
+    if number < 0:
+        raise ValueError("must not be negative")
+    return number
+
+
+def _port(value: str) -> int:
+    number = _whole(value)
+    if number > 65535:
+        raise ValueError("must be at most 65535")
+    return number
+
+
+def _partitions(value: str) -> int:
+    number = _whole(value)
+    if not 1 <= number <= 256:
+        raise ValueError("must be from 1 to 256")
+    return number
+
+
+def _level(value: str) -> str:
+    if value.lower() not in LEVELS:
+        raise ValueError(f"must be one of {', '.join(LEVELS)}")
+    return value.lower()
+
+
+def _fsync(value: str) -> str:
+    if value not in ("always", "everysec"):
+        raise ValueError("must be always or everysec")
+    return value
+
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+def _setting(variable: str, read: Callable[[str], object], default: object, says: str) -> Any:
+    return field(default=default, metadata={"variable": variable, "read": read, "says": says})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """The settings of one process. Make it with `Config.from_environment()`; change it with `dataclasses.replace`."""
+
+    redis_url: str | None = _setting(
+        "REDIS_URL", str, None,
+        "The store: redis://, rediss:// or unix:// of your own Valkey or Redis. Unset: `marias serve` starts its own.",
+    )
+    jobs_redis_url: str | None = _setting(
+        "JOBS_REDIS_URL", str, None,
+        "The store of the job queue. Unset: database 1 of the embedded server, else database 1 of REDIS_URL.",
+    )
+    audit_redis_url: str | None = _setting(
+        "AUDIT_REDIS_URL", str, None,
+        "The store that sealed records are read from for the role auditor. Unset: REDIS_URL.",
+    )
+    data: Path = _setting(
+        "MARIAS_DATA", Path, Path("marias-data"),
+        "The data folder: the embedded store and the keys that sign tokens and seal deals. Unset: ./marias-data.",
+    )
+    host: str = _setting("MARIAS_HOST", str, "127.0.0.1", "The address to listen on.")
+    port: int = _setting("MARIAS_PORT", _port, 8000, "The port to listen on; 0 takes a free one.")
+    listen_fd: int | None = _setting(
+        "MARIAS_LISTEN_FD", _whole, None,
+        "A listening socket inherited from the parent, so that a restarted API refuses no connection. "
+        "Set by `marias serve` for its children.",
+    )
+    partitions: int = _setting(
+        "MARIAS_PARTITIONS", _partitions, 64,
+        "How many partitions the tables are spread over. Fixed at installation: never change it over existing data.",
+    )
+    opening_chips: int = _setting(
+        "MARIAS_OPENING_CHIPS", _whole, 10_000, "The chips a new account is opened with."
+    )
+    fsync: str = _setting(
+        "MARIAS_FSYNC", _fsync, "always",
+        "When the embedded store forces writes to the disk: always (an answered command survives a power cut) or "
+        "everysec (a power cut may lose the last second or two; a killed process loses nothing either way).",
+    )
+    log_level: str = _setting(
+        "MARIAS_LOG_LEVEL", _level, "warning", "The least that is logged: debug, info, warning or error."
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", self.data.expanduser().resolve())  # The store changes its folder at start.
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Config":
+        """Read every variable once. Raises BadSetting with the name of the first that cannot be read."""
+        source = os.environ if environment is None else environment
+        return cls(**{
+            each.name: _read(each, source[variable])
+            for each, variable in ((each, each.metadata["variable"]) for each in fields(cls))
+            if source.get(variable)
+        })
+
+    @property
+    def keys(self) -> Path:
+        """The folder of the keys: those that sign tokens and the pair that deals are sealed to."""
+        return self.data / "keys"
+
+    def to_environment(self) -> dict[str, str]:
+        """The variables from which a child process reads this same value."""
+        values = ((each.metadata["variable"], getattr(self, each.name)) for each in fields(self))
+        return {variable: str(value) for variable, value in values if value is not None}
+
+
+def settings() -> list[tuple[str, str, str]]:
+    """Rows of (variable, default as text, what it says), in order, for `marias settings` and the README."""
+    return [
+        (each.metadata["variable"], _default_text(each), each.metadata["says"])
+        for each in fields(Config)
+    ]
+
+
+def _default_text(each: "Field[Any]") -> str:
+    if isinstance(each.default, Path):
+        return f"./{each.default.name}"
+    return "" if each.default is None else str(each.default)
+
+
+def _read(each: "Field[Any]", value: str) -> object:
+    try:
+        return each.metadata["read"](value)
+    except ValueError as error:
+        raise BadSetting(f"{each.metadata['variable']}={value!r}: {error}") from error
