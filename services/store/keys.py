@@ -1,0 +1,185 @@
+"""Ids and the names of all keys; a partition's keys share its hash tag, so that one script may touch them all."""
+
+import re
+import secrets
+
+PARTITIONS = 64
+HOUSE = "u-00-house"
+
+_TABLE = re.compile(r"t-[0-9a-f]{2}-[0-9a-f]{12}")
+_PLAYER = re.compile(r"u-[0-9a-f]{2}-[0-9a-f]{16}")
+
+
+def all_partitions(count: int = PARTITIONS) -> list[str]:
+    """The partitions of an installation, as in ids: "00", "01", …"""
+    return [f"{number:02x}" for number in range(count)]
+
+
+def new_table_id(partitions: int = PARTITIONS) -> str:
+    """A fresh table id in a random partition, such as `t-1f-0a1b2c3d4e5f`."""
+    return f"t-{secrets.randbelow(partitions):02x}-{secrets.token_hex(6)}"
+
+
+def new_player_id(partitions: int = PARTITIONS) -> str:
+    """A fresh player id in a random partition, such as `u-1f-0a1b2c3d4e5f6071`."""
+    return f"u-{secrets.randbelow(partitions):02x}-{secrets.token_hex(8)}"
+
+
+def is_table_id(text: str) -> bool:
+    """Is `text` spelled as a table id? It need not exist."""
+    return _TABLE.fullmatch(text) is not None
+
+
+def is_player_id(text: str) -> bool:
+    """Is `text` spelled as a player id? It need not exist."""
+    return _PLAYER.fullmatch(text) is not None
+
+
+def partition_of(aggregate: str) -> str:
+    """The partition in which a table or an account lives: the two hex digits of its id."""
+    return aggregate[2:4]
+
+
+# Per partition.
+
+
+def commands(partition: str) -> str:
+    """Stream of accepted commands in intake order."""
+    return f"m:{{p{partition}}}:cmd"
+
+
+def push(partition: str) -> str:
+    """Short stream of what has just been applied, for live readers."""
+    return f"m:{{p{partition}}}:push"
+
+
+def log(partition: str) -> str:
+    """Stream of pointers to the versions that some subscription cares for: the outbox."""
+    return f"m:{{p{partition}}}:log"
+
+
+def due(partition: str) -> str:
+    """Sorted set of what the clock has to do, by milliseconds since the epoch."""
+    return f"m:{{p{partition}}}:due"
+
+
+def tables(partition: str) -> str:
+    """Set of the tables that exist."""
+    return f"m:{{p{partition}}}:tables"
+
+
+def lease(partition: str) -> str:
+    """String `<epoch>:<nonce>` of the owner; expires unless renewed."""
+    return f"m:{{p{partition}}}:lease"
+
+
+def state(partition: str) -> str:
+    """Hash: epoch of the last lease, cursor `cur` into the commands, `tries:<command>` of crashing commands."""
+    return f"m:{{p{partition}}}:st"
+
+
+def dead(partition: str) -> str:
+    """Stream of commands that were given up, with their tracebacks."""
+    return f"m:{{p{partition}}}:dlq"
+
+
+# Per table; the first two also per account.
+
+
+def reservations(aggregate: str) -> str:
+    """Hash `<actor>/<key>` -> fingerprint; written by intake only."""
+    return f"m:{{p{aggregate[2:4]}}}:in:{aggregate}"
+
+
+def receipts(aggregate: str) -> str:
+    """Hash `<actor>/<key>` -> receipt; written by apply only."""
+    return f"m:{{p{aggregate[2:4]}}}:dd:{aggregate}"
+
+
+def events(table: str) -> str:
+    """Stream of what happened, one entry `<version>-0` per applied command: the truth."""
+    return f"m:{{p{table[2:4]}}}:ev:{table}"
+
+
+def feed(table: str) -> str:
+    """Stream of what each seat may know of it, at the same versions."""
+    return f"m:{{p{table[2:4]}}}:fd:{table}"
+
+
+def view(table: str) -> str:
+    """Hash of the table's current view in fragments, public and per seat."""
+    return f"m:{{p{table[2:4]}}}:vw:{table}"
+
+
+def snapshot(table: str) -> str:
+    """Hash of the whole state, taken when no deal runs."""
+    return f"m:{{p{table[2:4]}}}:sn:{table}"
+
+
+# Accounts of players.
+
+
+def account(player: str) -> str:
+    """Hash of an account: balance and version."""
+    return f"m:{{p{player[2:4]}}}:acct:{player}"
+
+
+def transfers(player: str) -> str:
+    """Hash transfer id -> posting."""
+    return f"m:{{p{player[2:4]}}}:tr:{player}"
+
+
+def postings(player: str) -> str:
+    """Stream of the account's postings: the truth of its chips."""
+    return f"m:{{p{player[2:4]}}}:post:{player}"
+
+
+# Projections: may be dropped and rebuilt.
+
+
+def bank(table: str) -> str:
+    """Projection: the standing of a table and the payments of its deals."""
+    return f"pj:{{p{table[2:4]}}}:bank:{table}"
+
+
+def records(table: str) -> str:
+    """Projection: hash of deal records as the public and each seat may know them."""
+    return f"pj:{{p{table[2:4]}}}:rec:{table}"
+
+
+def sealed_records(table: str) -> str:
+    """Projection: hash of whole deal records, for auditors only."""
+    return f"pj:{{p{table[2:4]}}}:sec:{table}"
+
+
+def score(player: str) -> str:
+    """Projection: sorted set of a player's postings at free tables."""
+    return f"pj:{{p{player[2:4]}}}:score:{player}"
+
+
+def balance(player: str) -> str:
+    """Projection: a player's balances."""
+    return f"pj:{{p{player[2:4]}}}:bal:{player}"
+
+
+def lobby() -> str:
+    """Projection: hash of the public tables that are not finished."""
+    return "pj:{lobby}:tables"
+
+
+def checkpoint(slot: str) -> str:
+    """Hash source partition -> id of the last log entry that is in the outputs of this slot."""
+    return f"pj:{{{slot}}}:cp"
+
+
+# Beside the partitions.
+
+
+def workers() -> str:
+    """Sorted set of live workers by the milliseconds of their last heartbeat."""
+    return "m:{workers}:live"
+
+
+def receipt_field(actor: str, key: str) -> str:
+    """The field of a command in the reservations and receipts of its table."""
+    return f"{actor}/{key}"
