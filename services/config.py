@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ def _fsync(value: str) -> str:
     return value
 
 
+DATA = Path("marias-data")
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -53,11 +54,11 @@ def _setting(variable: str, read: Callable[[str], object], default: object, says
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """The settings of one process. Make it with `Config.from_environment()`; change it with `dataclasses.replace`."""
+    """The settings of one process; made with `Config.from_environment()`."""
 
     redis_url: str | None = _setting(
         "REDIS_URL", str, None,
-        "The store: redis://, rediss:// or unix:// of your own Valkey or Redis. Unset: `marias serve` starts its own.",
+        "Your own Valkey or Redis (redis://, rediss:// or unix://). Unset: `marias serve` starts its own.",
     )
     jobs_redis_url: str | None = _setting(
         "JOBS_REDIS_URL", str, None,
@@ -67,9 +68,9 @@ class Config:
         "AUDIT_REDIS_URL", str, None,
         "The store that sealed records are read from for the role auditor. Unset: REDIS_URL.",
     )
-    data: Path = _setting(
-        "MARIAS_DATA", Path, Path("marias-data"),
-        "The data folder: the embedded store and the keys that sign tokens and seal deals. Unset: ./marias-data.",
+    data: Path = _setting(  # noqa: RUF009  It is a field.
+        "MARIAS_DATA", Path, DATA,
+        "The data folder: the embedded store, and the keys that sign tokens and seal deals.",
     )
     host: str = _setting("MARIAS_HOST", str, "127.0.0.1", "The address to listen on.")
     port: int = _setting("MARIAS_PORT", _port, 8000, "The port to listen on; 0 takes a free one.")
@@ -80,32 +81,37 @@ class Config:
     )
     partitions: int = _setting(
         "MARIAS_PARTITIONS", _partitions, 64,
-        "How many partitions the tables are spread over. Fixed at installation: never change it over existing data.",
+        "How many partitions the tables are spread over. Never change it over existing data.",
     )
     opening_chips: int = _setting(
         "MARIAS_OPENING_CHIPS", _whole, 10_000, "The chips a new account is opened with."
     )
     fsync: str = _setting(
         "MARIAS_FSYNC", _fsync, "always",
-        "When the embedded store forces writes to the disk: always (an answered command survives a power cut) or "
-        "everysec (a power cut may lose the last second or two; a killed process loses nothing either way).",
+        "When the embedded store forces writes to the disk: always (an answered command survives a power cut)"
+        " or everysec (a power cut may lose the last seconds; a killed process loses nothing either way).",
     )
     log_level: str = _setting(
         "MARIAS_LOG_LEVEL", _level, "warning", "The least that is logged: debug, info, warning or error."
     )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "data", self.data.expanduser().resolve())  # The store changes its folder at start.
+        object.__setattr__(self, "data", self.data.expanduser().resolve())  # The store changes its folder.
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Config":
         """Read every variable once. Raises BadSetting with the name of the first that cannot be read."""
         source = os.environ if environment is None else environment
-        return cls(**{
+        found: dict[str, Any] = {
             each.name: _read(each, source[variable])
             for each, variable in ((each, each.metadata["variable"]) for each in fields(cls))
             if source.get(variable)
-        })
+        }
+        return cls(**found)
+
+    def given(self, **options: Any) -> "Config":
+        """This with the options of a command line in place of the settings; None is an option not given."""
+        return replace(self, **{name: value for name, value in options.items() if value is not None})
 
     @property
     def keys(self) -> Path:

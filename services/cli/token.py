@@ -1,0 +1,34 @@
+"""`marias token`: a signed token on the standard output."""
+
+import secrets
+from pathlib import Path
+
+import click
+
+from services.config import Config
+
+ROLES = ("player", "auditor", "operator")
+
+
+@click.command()
+@click.option("--role", type=click.Choice(ROLES), required=True, help="What it may do.")
+@click.option("--name", help="Whom it names; unset: the role.")
+@click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="The data folder (keys).")
+def token(role: str, name: str | None, data: Path | None) -> None:
+    """Print a token signed with the newest key of the data folder.
+
+    \b
+    player    plays and watches, like one made by POST /v1/players
+    auditor   reads everything, commands nothing
+    operator  reads operations, never cards
+
+    \b
+    Example:
+      curl -H "Authorization: Bearer $(marias token --role auditor)" http://127.0.0.1:8000/v1/tables
+    """
+    from services.store.keys import new_player_id
+    from services.tokens import KeyRing
+
+    config = Config.from_environment().given(data=data)
+    sub = new_player_id() if role == "player" else f"{role}-{secrets.token_hex(8)}"
+    click.echo(KeyRing(config.keys).issue(role=role, sub=sub, name=name or role))

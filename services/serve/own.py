@@ -1,0 +1,88 @@
+"""What is asked of a store that the user brings: it must not evict and ought to write before it answers."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from redis import Redis
+from redis.exceptions import AuthenticationError, RedisError, ResponseError
+
+OLDEST = (7, 0)
+
+
+class UnfitStore(Exception):
+    """The store cannot be used as it is; the message says why and what to set."""
+
+
+def check(url: str) -> list[str]:
+    """The warnings about the store at `url`. Raises UnfitStore when it might lose tables or is silent."""
+    redis = Redis.from_url(
+        url, socket_connect_timeout=3, socket_timeout=3, retry=None, decode_responses=True
+    )
+    try:
+        facts = _facts(redis)
+    except AuthenticationError as error:
+        raise UnfitStore(f"The store at {without_password(url)} refused the login: {error}") from error
+    except (RedisError, OSError) as error:
+        raise UnfitStore(
+            f"The store at {without_password(url)} does not answer: {error}\n"
+            "Start it, correct REDIS_URL, or unset REDIS_URL to use the embedded one."
+        ) from error
+    finally:
+        redis.close()
+    refuse(facts)
+    return list(warnings(facts))
+
+
+def refuse(facts: Mapping[str, str]) -> None:
+    """Raise UnfitStore for a store that would lose part of a table without a word."""
+    version = tuple(int(part) for part in facts.get("redis_version", "0.0").split(".")[:2])
+    if version < OLDEST:
+        raise UnfitStore(f"The store speaks as Redis {facts.get('redis_version')}; 7.0 or later is needed.")
+    policy = facts.get("maxmemory_policy", "noeviction")
+    if policy != "noeviction":
+        raise UnfitStore(
+            f"The store may evict keys (maxmemory-policy is {policy}): short of memory it would drop parts "
+            "of tables.\nSet: CONFIG SET maxmemory-policy noeviction"
+        )
+
+
+def warnings(facts: Mapping[str, str]) -> Iterator[str]:
+    """What the operator should know about how much a power cut may lose."""
+    if facts.get("aof_enabled") == "0":
+        yield (
+            "the store keeps no append-only file: a restart of it loses every command since its last dump. "
+            "Set: appendonly yes, appendfsync always"
+        )
+    elif (fsync := facts.get("appendfsync")) is None:
+        yield "the store does not tell its appendfsync: unless it is `always`, a power cut loses commands"
+    elif fsync != "always":
+        yield f"the store's appendfsync is {fsync}: a power cut may lose answered commands. Set: always"
+
+
+def jobs_url(url: str) -> str:
+    """Database 1 of the same server, or 0 when the tables are in 1."""
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query))
+    used = query.get("db") or ("0" if parts.scheme == "unix" else parts.path.strip("/") or "0")
+    other = "0" if used == "1" else "1"
+    if parts.scheme == "unix":
+        # Spelt by hand: the standard library drops the empty host of a unix address.
+        return f"unix://{parts.netloc}{parts.path}?{urlencode({**query, 'db': other})}"
+    query.pop("db", None)
+    return urlunsplit((parts.scheme, parts.netloc, f"/{other}", urlencode(query), ""))
+
+
+def without_password(url: str) -> str:
+    """`url` as it may be shown."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    return url.replace(f":{parts.password}@", ":***@", 1)
+
+
+def _facts(redis: Redis) -> dict[str, str]:
+    facts = {name: str(value) for name, value in redis.info().items() if isinstance(value, str | int | float)}
+    with suppress(ResponseError):  # Managed servers often forbid CONFIG; `warnings` says so.
+        facts.update({str(name): str(value) for name, value in redis.config_get("appendfsync").items()})
+    return facts

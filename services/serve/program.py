@@ -1,0 +1,160 @@
+"""`marias serve`: the data folder, the store, the listening socket and the children, put together."""
+
+import os
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from services.config import Config
+from services.serve import embedded, folder, own
+from services.serve.binary import find_server
+from services.serve.child import Child
+from services.serve.probe import Probe
+from services.serve.supervise import Supervisor
+
+STOP_ORDER = (("front",), ("worker",), ("projector", "jobs"), ("store",))
+BACKLOG = 1024
+
+
+class PortTaken(Exception):
+    """The address cannot be listened on; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listening:
+    """The one listening socket. It is ours, not the API's: while a dead API starts again, calls wait."""
+
+    socket: socket.socket
+    host: str
+    port: int
+
+    @property
+    def reachable(self) -> tuple[str, int]:
+        """The address as a client on this machine reaches it."""
+        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host), self.port
+
+    @property
+    def http(self) -> str:
+        """`reachable` as it is written."""
+        host, port = self.reachable
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def serve(config: Config, *, workers: int, verbose: bool, say: Callable[[str], None]) -> None:
+    """Run everything until a stop signal.
+
+    Raises PortTaken, FolderInUse, NoServer, UnfitStore or CannotStart, each with the remedy in its message.
+    """
+    with ExitStack() as held:
+        listening = listen(config.host, config.port)
+        held.callback(listening.socket.close)
+        folder.prepare(config.data)
+        held.enter_context(folder.lock(config.data))
+        stores, config = _store(config, held, verbose=verbose, say=say)
+        make_keys(config)
+        config = replace(config, port=listening.port, listen_fd=listening.socket.fileno(),
+                         log_level=config.log_level if not verbose else "info")
+        supervisor = Supervisor([*stores, *_roles(config, workers)], say, verbose=verbose)
+
+        def when_ready() -> None:
+            held.callback(folder.forget_running, config.data)
+            folder.write_running(config.data, _running(config, listening))
+            say(_greeting(config, listening))
+
+        supervisor.run(Probe(listening.reachable), when_ready, STOP_ORDER)
+    say("stopped; start again with the same data folder to go on where the tables are")
+
+
+def listen(host: str, port: int) -> Listening:
+    """Take the port, before anything else is started. Raises PortTaken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise PortTaken(
+            f"Cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}.\n"
+            f"Take another port (marias serve --port {port + 1 if 0 < port < 65535 else 8001}, "
+            "or 0 for any free one), or stop what uses this one."
+        ) from error
+    return Listening(socket=listener, host=host, port=listener.getsockname()[1])
+
+
+def make_keys(config: Config) -> None:
+    """Make the keys of a fresh data folder: one that signs tokens, and the pair that deals are sealed to."""
+    from services.tokens import KeyRing
+
+    KeyRing(config.keys)
+
+
+def _store(
+    config: Config, held: ExitStack, *, verbose: bool, say: Callable[[str], None]
+) -> tuple[list[Child], Config]:
+    """The child that is the embedded store, if there is one, and the configuration that points at it."""
+    if config.redis_url is not None:
+        for warning in own.check(config.redis_url):
+            say(f"warning: {warning}")
+        return [], replace(config, jobs_redis_url=config.jobs_redis_url or own.jobs_url(config.redis_url))
+    server = find_server()
+    path = folder.prepare_socket(config.data)
+    embedded.end_orphan(path)
+    kept = held.enter_context(folder.lock_store(config.data))
+    store = Child(
+        name="store",
+        command=embedded.command(server, config.data / "store", path, fsync=config.fsync, verbose=verbose),
+        environment=dict(os.environ),
+        keep=(kept.fileno(),),
+        chatty=True,
+        before=lambda: embedded.end_orphan(path),
+    )
+    return [store], replace(
+        config, redis_url=embedded.url(path), jobs_redis_url=config.jobs_redis_url or embedded.url(path, 1)
+    )
+
+
+def _roles(config: Config, workers: int) -> list[Child]:
+    """One child for each role. Only the front inherits the listening socket."""
+    many = [f"worker-{number}" for number in range(1, workers + 1)] if workers > 1 else ["worker"]
+    return [_role(name, config) for name in ("front", *many, "projector", "jobs")]
+
+
+def _role(name: str, config: Config) -> Child:
+    role = name.split("-", maxsplit=1)[0]
+    front = role == "front"
+    told = config if front else replace(config, listen_fd=None)
+    assert not front or told.listen_fd is not None
+    return Child(
+        name=name,
+        command=[sys.executable, "-m", "services.cli", role],
+        environment={**_environment(), **told.to_environment()},
+        keep=(told.listen_fd,) if told.listen_fd is not None else (),
+    )
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with this package on the path (it may be run from its folder, not installed) and no buffering."""
+    here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    path = os.pathsep.join(part for part in (here, os.environ.get("PYTHONPATH")) if part)
+    return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
+
+
+def _running(config: Config, listening: Listening) -> folder.Running:
+    assert config.redis_url is not None
+    assert config.jobs_redis_url is not None
+    return folder.Running(
+        pid=os.getpid(), http=listening.http, redis_url=config.redis_url, jobs_redis_url=config.jobs_redis_url
+    )
+
+
+def _greeting(config: Config, listening: Listening) -> str:
+    return (
+        f"ready on {listening.http} (docs: {listening.http}/v1/docs)\n"
+        f"data in {config.data}; stop with Ctrl-C\n"
+        f"try it: marias demo, or curl -s -X POST {listening.http}/v1/players "
+        "-H 'Content-Type: application/json' -d '{\"name\": \"Ana\"}'"
+    )
