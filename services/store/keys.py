@@ -134,7 +134,35 @@ def postings(player: str) -> str:
     return f"m:{{p{player[2:4]}}}:post:{player}"
 
 
+def buy_ins(partition: str) -> str:
+    """Hash `<player>|<transfer>` -> ms: chips that left an account for a table which is not known to have them."""
+    return f"m:{{p{partition}}}:buys"
+
+
+# Processes: what reacts to the log, and how far it got.
+
+
+def handled(partition: str) -> str:
+    """Hash process -> id of the last log entry that it has handled."""
+    return f"m:{{p{partition}}}:hd"
+
+
+def stuck(partition: str) -> str:
+    """Hash `<process>/<table>/<version>` -> error: what a process could not handle and tries again."""
+    return f"m:{{p{partition}}}:stuck"
+
+
 # Projections: may be dropped and rebuilt.
+
+
+def fold(table: str) -> str:
+    """Hash: version up to which a table is projected, and what must be remembered of it."""
+    return f"pj:{{p{table[2:4]}}}:fold:{table}"
+
+
+def frozen(partition: str) -> str:
+    """Hash table -> error that stopped its projection."""
+    return f"pj:{{p{partition}}}:frozen"
 
 
 def bank(table: str) -> str:
@@ -153,12 +181,12 @@ def sealed_records(table: str) -> str:
 
 
 def score(player: str) -> str:
-    """Projection: sorted set of a player's postings at free tables."""
+    """Projection: sorted set of the places of a player's postings, in the order of their time."""
     return f"pj:{{p{player[2:4]}}}:score:{player}"
 
 
 def balance(player: str) -> str:
-    """Projection: a player's balances."""
+    """Projection: hash of a player's score and his postings at free tables by id."""
     return f"pj:{{p{player[2:4]}}}:bal:{player}"
 
 
@@ -167,9 +195,24 @@ def lobby() -> str:
     return "pj:{lobby}:tables"
 
 
+def lobby_order() -> str:
+    """Projection: sorted set of the places of those tables, in the order of their opening."""
+    return "pj:{lobby}:order"
+
+
 def checkpoint(slot: str) -> str:
     """Hash source partition -> id of the last log entry that is in the outputs of this slot."""
     return f"pj:{{{slot}}}:cp"
+
+
+def hold(slot: str) -> str:
+    """String, expires: who has stopped the projections of this slot to compare them."""
+    return f"pj:{{{slot}}}:hold"
+
+
+def scratch(key: str) -> str:
+    """Where a projection's key is written afresh, beside the live one and in its slot."""
+    return "pjx" + key.removeprefix("pj")
 
 
 # Beside the partitions.
