@@ -125,7 +125,7 @@ class Supervisor:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Stop on Ctrl-C, SIGTERM and a closed terminal; wake up when a child ends; undo all this in the end."""
+        """Stop on Ctrl-C, SIGTERM and a closed terminal; wake up when a child ends; undo it in the end."""
         reader, writer = socket.socketpair()
         reader.setblocking(False)
         writer.setblocking(False)
