@@ -6,7 +6,7 @@
     python3 deploy/dev.py run COMMAND ...      any other command of marias
 
 Only the standard library is used, and this file itself is read by any Python 3.6 or later, so that a wrong
-version is told what is wrong. The environment is .venv beside pyproject.toml; MARIAS_VENV names another folder.
+version is told what is wrong. The environment is .venv beside pyproject.toml; MARIAS_VENV names another.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def main(arguments):
     if sys.version_info < OLDEST:
         return fail(WRONG_PYTHON.format(python=sys.executable, version=VERSION, arguments=words))
     if sys.version_info[:2] not in TESTED:
-        print(f"note: Python {VERSION} is newer than those this is tested with (3.11, 3.12, 3.13)", flush=True)
+        print(f"note: this is tested with Python 3.11, 3.12 and 3.13, not with {VERSION}", flush=True)
     command, rest = arguments[0], arguments[1:]
     python = environment("test" if command == "test" else "")
     if python is None:
@@ -59,7 +59,7 @@ def fail(message):
 
 
 def become(python, command, rest):
-    """Turn into the program, so that signals reach it; its data stays in the checkout unless told otherwise."""
+    """Turn into the program, so that signals reach it; unless told otherwise its data lies in the checkout."""
     os.environ.setdefault("MARIAS_DATA", os.path.join(ROOT, "marias-data"))
     words = ["serve"] if command == "serve" else []
     return os.execv(python, [python, "-m", "services.cli", *words, *rest])
@@ -175,10 +175,9 @@ def test(python, arguments):
     os.chdir(ROOT)
     checks = [["ruff", "check", "."], ["mypy"]]
     statuses = [step(python, check) for check in checks]
+    failed = [check[0] for number, check in enumerate(checks) if statuses[number]]
+    os.environ["MARIAS_CHECKS_FAILED"] = ", ".join(failed)  # For pytest to repeat, above its closing line.
     statuses.append(step(python, ["pytest", *spread(arguments), *arguments]))
-    if any(statuses[:-1]):
-        failed = [check[0] for number, check in enumerate(checks) if statuses[number]]
-        sys.stderr.write(f"failed besides the tests: {', '.join(failed)}\n")
     return max(abs(status) for status in statuses)
 
 

@@ -72,7 +72,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say aloud what was not run: a silent skip looks like a pass."""
+    """Say aloud what was not run, and which checks before the tests failed: silence looks like a pass."""
+    if failed := os.environ.get("MARIAS_CHECKS_FAILED"):
+        terminalreporter.section(f"FAILED BEFORE THE TESTS: {failed}", sep="!", red=True)
     skipped = terminalreporter.stats.get("skipped", [])
     if skipped:
         terminalreporter.section("NOT RUN", sep="!", red=True)
