@@ -1,0 +1,236 @@
+"""What an event makes of a deal. No rule lives here: an event is trusted."""
+
+from typing import TypeVar, assert_never
+
+from engine.cards import mask_of
+from engine.games.voleny.events import (
+    CardPlayed,
+    ContractAnnounced,
+    DealScored,
+    Dealt,
+    Discarded,
+    Doubled,
+    Event,
+    GameDeclared,
+    HandCompleted,
+    PlayBegan,
+    SaidGood,
+    TakenOver,
+    TrickTaken,
+    TrumpChosen,
+    TrumpTurned,
+    TurnOpened,
+)
+from engine.games.voleny.rules import PARTS, SEATS, bits_of
+from engine.games.voleny.state import (
+    NO_CARD,
+    NOBODY,
+    Announcing,
+    Answering,
+    Bid,
+    ChoosingTrump,
+    Contract,
+    Declaring,
+    Discarding,
+    Doubling,
+    Hands,
+    Over,
+    Playing,
+    State,
+)
+from engine.tricks import NO_TRUMP, empty_trick
+
+Phase = TypeVar("Phase")
+
+_NEXT = (1, 2, 0)
+_UNRAISED = (0,) * len(PARTS)
+
+
+def evolve(deal: State, event: Event) -> State:
+    """The state after `event`."""
+    match event:
+        case CardPlayed():
+            return _card_played(deal, event)
+        case TrickTaken():
+            return _trick_taken(deal, event)
+        case SaidGood():
+            return _said_good(deal)
+        case Doubled():
+            return _doubled(deal, event)
+        case TurnOpened():
+            doubling = _in(Doubling, deal)
+            return doubling._replace(
+                seat=event.seat, turn=doubling.turn + 1, open=bits_of(event.parts), said=0
+            )
+        case PlayBegan():
+            return _play_began(deal, event)
+        case DealScored():
+            assert isinstance(deal, Doubling | Playing)
+            return Over(NOBODY, deal, event.result)
+        case _:
+            return _before_doubling(deal, event)
+
+
+def _before_doubling(
+    deal: State,
+    event: Dealt
+    | TrumpChosen
+    | HandCompleted
+    | Discarded
+    | GameDeclared
+    | TakenOver
+    | TrumpTurned
+    | ContractAnnounced,
+) -> State:
+    match event:
+        case Dealt():
+            return _dealt(event)
+        case TrumpChosen():
+            return _trump_chosen(deal, event)
+        case HandCompleted():
+            return _hand_completed(deal, event)
+        case Discarded():
+            return _discarded(deal, event)
+        case GameDeclared():
+            return _game_declared(deal, event)
+        case TakenOver():
+            return _taken_over(deal, event)
+        case TrumpTurned():
+            return Announcing(*_in(Answering, deal))
+        case ContractAnnounced():
+            return _contract_announced(deal, event)
+        case _:
+            assert_never(event)
+
+
+def _in(phase: type[Phase], deal: object) -> Phase:
+    assert isinstance(deal, phase), f"the event does not fit {type(deal).__name__}"
+    return deal
+
+
+def _card_played(deal: State, event: CardPlayed) -> Playing:
+    seat, contract, left, trick, taken, marriages = _in(Playing, deal)
+    card = event.card
+    if event.marriage_points:
+        marriages = (*marriages, (seat, event.marriage_points))
+    return Playing(
+        _NEXT[seat],
+        contract,
+        left ^ 1 << card,
+        trick.after[card] if trick.after else trick.closed(card),
+        taken,
+        marriages,
+    )
+
+
+def _trick_taken(deal: State, event: TrickTaken) -> Playing:
+    _, contract, left, trick, taken, marriages = _in(Playing, deal)
+    taker = event.seat
+    return Playing(
+        taker, contract, left, empty_trick(contract.bid.trump), (*taken, (taker, trick.cards)), marriages
+    )
+
+
+def _dealt(event: Dealt) -> ChoosingTrump:
+    """Packets of 7-5-5-5-5-5 from the forehand (§2.2); his second five stay apart until he has chosen (§2.3)."""
+    deck = event.deck
+    assert deck is not None
+    forehand = _NEXT[event.dealer]
+    packets = (mask_of(deck[:7]), mask_of(deck[7:12] + deck[22:27]), mask_of(deck[12:17] + deck[27:]))
+    hands = (packets[-forehand % 3], packets[(1 - forehand) % 3], packets[(2 - forehand) % 3])
+    return ChoosingTrump(forehand, event.rules, event.dealer, hands, deck[17:22])
+
+
+def _with_hand(hands: Hands, seat: int, hand: int) -> Hands:
+    if seat == 0:
+        return (hand, hands[1], hands[2])
+    if seat == 1:
+        return (hands[0], hand, hands[2])
+    return (hands[0], hands[1], hand)
+
+
+def _trump_chosen(deal: State, event: TrumpChosen) -> Discarding:
+    choosing = _in(ChoosingTrump, deal)
+    assert event.card is not None
+    return Discarding(choosing.seat, choosing.rules, choosing.dealer, choosing.hands, event.card, None)
+
+
+def _hand_completed(deal: State, event: HandCompleted) -> Discarding:
+    seat, rules, dealer, hands, trump_card, beaten = _in(Discarding, deal)
+    assert event.cards is not None
+    completed = _with_hand(hands, seat, hands[seat] | mask_of(event.cards))
+    return Discarding(seat, rules, dealer, completed, trump_card, beaten)
+
+
+def _discarded(deal: State, event: Discarded) -> Declaring:
+    seat, rules, dealer, hands, trump_card, beaten = _in(Discarding, deal)
+    assert event.cards is not None
+    talon = mask_of(event.cards)
+    kept = _with_hand(hands, seat, hands[seat] & ~talon)
+    return Declaring(seat, rules, dealer, kept, trump_card, beaten, talon)
+
+
+def _game_declared(deal: State, event: GameDeclared) -> Answering | Doubling:
+    seat, rules, dealer, hands, trump_card, _, talon = _in(Declaring, deal)
+    if event.game == "colour":
+        return Answering(_NEXT[seat], rules, dealer, hands, trump_card, talon)
+    return _doubling(Bid(rules, dealer, seat, event.game, NO_TRUMP, (event.game,), hands, talon))
+
+
+def _contract_announced(deal: State, event: ContractAnnounced) -> Doubling:
+    seat, rules, dealer, hands, trump_card, talon = _in(Announcing, deal)
+    return _doubling(Bid(rules, dealer, seat, "colour", trump_card >> 3, event.contract, hands, talon))
+
+
+def _doubling(bid: Bid) -> Doubling:
+    """The first turn of the defence, from the declarer's left (§6.2)."""
+    return Doubling(
+        _NEXT[bid.declarer], bid, 0, bits_of(bid.contract), 0, _UNRAISED, (0, 0, 0), (NOBODY, NOBODY)
+    )
+
+
+def _taken_over(deal: State, event: TakenOver) -> Discarding:
+    """The taker holds twelve; trumps and whatever was said about a betl are void (§4.1, §4.4)."""
+    assert event.cards is not None
+    talon, taker = mask_of(event.cards), event.seat
+    match deal:
+        case Answering(_, rules, dealer, hands):
+            held = _with_hand(hands, taker, hands[taker] | talon)
+            return Discarding(taker, rules, dealer, held, NO_CARD, "colour")
+        case _:
+            bid = _in(Doubling, deal).bid
+            held = _with_hand(bid.hands, taker, bid.hands[taker] | talon)
+            return Discarding(taker, bid.rules, bid.dealer, held, NO_CARD, "betl")
+
+
+def _said_good(deal: State) -> Answering | Doubling:
+    match deal:
+        case Answering(seat):
+            return deal._replace(seat=_NEXT[seat])
+        case _:
+            doubling = _in(Doubling, deal)
+            return doubling._replace(seat=_NEXT[doubling.seat])
+
+
+def _doubled(deal: State, event: Doubled) -> Doubling:
+    seat, bid, turn, open_, said, levels, doublers, protis = _in(Doubling, deal)
+    raised, announced = bits_of(event.raises), bits_of(event.announces)
+    levels = tuple(level + (raised >> index & 1) for index, level in enumerate(levels))
+    doublers = _with_hand(doublers, seat, doublers[seat] | raised | bits_of(event.joins))
+    if "sedma_proti" in event.announces:
+        protis = (seat, protis[1])
+    if "sto_proti" in event.announces:
+        protis = (protis[0], seat)
+    return Doubling(_NEXT[seat], bid, turn, open_, said | raised | announced, levels, doublers, protis)
+
+
+def _play_began(deal: State, event: PlayBegan) -> Playing:
+    _, bid, _, _, _, levels, doublers, protis = _in(Doubling, deal)
+    locked_seat = bid.declarer if "sedma" in bid.contract else protis[0]
+    words = [protis[1] != NOBODY] * SEATS
+    words[bid.declarer] = "sto" in bid.contract
+    contract = Contract(
+        bid, levels, doublers, protis, event.seat, locked_seat, (words[0], words[1], words[2])
+    )
+    left = bid.hands[0] | bid.hands[1] | bid.hands[2]
+    return Playing(event.seat, contract, left, empty_trick(bid.trump), (), ())

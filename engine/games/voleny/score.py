@@ -1,0 +1,207 @@
+"""The settlement of a deal: parts, sure games, cap, payments (§8)."""
+
+from typing import NamedTuple
+
+from engine.cards import CARDS, HEARTS, TENS_AND_ACES
+from engine.game import PartResult, Result
+from engine.games.voleny.rules import HRA, PARTS, SEATS, Rules, bits_of
+from engine.games.voleny.state import NOBODY, Bid, Contract
+from engine.games.voleny.sure import takes_all_with_trumps, takes_all_without_trumps, takes_nothing
+from engine.tricks import NO_TRUMP
+
+Taken = tuple[tuple[int, tuple[int, ...]], ...]
+Marriages = tuple[tuple[int, int], ...]
+
+LAST_TRICK_POINTS = 10
+WORTH = tuple(10 if TENS_AND_ACES >> card & 1 else 0 for card in range(CARDS))
+
+
+class Side(NamedTuple):
+    """What one side has: card points with the last trick, and its announced marriages in order."""
+
+    points: int
+    marriages: tuple[int, ...]
+
+
+class Row(NamedTuple):
+    """One part as it ended; `base` is what a defender would pay for it at level 0."""
+
+    part: str
+    won: bool
+    level: int
+    base: int
+    sure: bool = False
+
+
+def settle(contract: Contract, taken: Taken, marriages: Marriages) -> Result:
+    """The result of a deal that was played to its end."""
+    bid = contract.bid
+    if bid.trump == NO_TRUMP:
+        declarer = defence = Side(0, ())
+        rows = [_without_trumps(contract, taken)]
+    else:
+        declarer, defence = sides(bid, taken, marriages)
+        rows = _with_trumps(contract, taken, declarer, defence)
+    payments, capped = _payments(contract, rows)
+    return Result(
+        payments,
+        True,
+        capped,
+        (declarer.points, defence.points),
+        (declarer.marriages, defence.marriages),
+        tuple(PartResult(row.part, row.won, row.level, row.base << row.level, row.sure) for row in rows),
+    )
+
+
+def hearts_factor(bid: Bid) -> int:
+    """2 when trumps are hearts and the table doubles them (§8: r)."""
+    return 2 if bid.trump == HEARTS and bid.rules.hearts_double else 1
+
+
+def card_points(taken: Taken, seat: int) -> tuple[int, int]:
+    """The aces and tens in the tricks of `seat`, and in those of the others, ten each (§1.3)."""
+    own = others = 0
+    for taker, (first, second, third) in taken:
+        worth = WORTH[first] + WORTH[second] + WORTH[third]
+        if taker == seat:
+            own += worth
+        else:
+            others += worth
+    return own, others
+
+
+def sides(bid: Bid, taken: Taken, marriages: Marriages) -> tuple[Side, Side]:
+    """What the declarer and the defence have after all ten tricks."""
+    own, others = card_points(taken, bid.declarer)
+    if taken[-1][0] == bid.declarer:
+        own += LAST_TRICK_POINTS
+    else:
+        others += LAST_TRICK_POINTS
+    return (
+        Side(own, tuple(points for seat, points in marriages if seat == bid.declarer)),
+        Side(others, tuple(points for seat, points in marriages if seat != bid.declarer)),
+    )
+
+
+def _without_trumps(contract: Contract, taken: Taken) -> Row:
+    """Betl or durch (§5.5, §8.8)."""
+    bid = contract.bid
+    hand, talon = bid.hands[bid.declarer], bid.talon
+    all_his = all(taker == bid.declarer for taker, _ in taken)
+    none_his = all(taker != bid.declarer for taker, _ in taken)
+    if bid.game == "betl":
+        return _row(contract, "betl", none_his, bid.rules.rates.betl, takes_nothing(hand, talon))
+    return _row(contract, "durch", all_his, bid.rules.rates.durch, takes_all_without_trumps(hand, talon))
+
+
+def _with_trumps(contract: Contract, taken: Taken, declarer: Side, defence: Side) -> list[Row]:
+    """The rows of a trump game, in the order of the rule book."""
+    bid = contract.bid
+    rates, hearts = bid.rules.rates, hearts_factor(bid)
+    sure = takes_all_with_trumps(bid.hands[bid.declarer], bid.talon, bid.trump)
+    rows = []
+    if "hra" in bid.contract:
+        rows.append(_hra(contract, declarer, defence, sure))
+    seven_player = _player_of_seven_in_last_trick(contract, taken)
+    last_taker = taken[-1][0]
+    if "sedma" in bid.contract:
+        won = seven_player == last_taker == bid.declarer
+        rows.append(_row(contract, "sedma", won, rates.sedma * hearts, sure))
+    elif contract.protis[0] == NOBODY and seven_player != NOBODY:
+        won = (seven_player == bid.declarer) == (seven_player == last_taker)
+        rows.append(Row("ticha_sedma", won, 0, _signed(won, rates.ticha_sedma * hearts)))
+    if "sto" in bid.contract:
+        tens = _hundred(bid.rules, declarer, defence)
+        rows.append(Row("sto", tens > 0, _level(contract, "sto"), tens * rates.sto * hearts, sure))
+    if contract.protis[0] != NOBODY:
+        won = seven_player == last_taker == contract.protis[0]
+        rows.append(
+            Row("sedma_proti", won, _level(contract, "sedma_proti"), -_signed(won, rates.sedma * hearts))
+        )
+    if contract.protis[1] != NOBODY:
+        tens = _hundred(bid.rules, defence, declarer)
+        rows.append(Row("sto_proti", tens > 0, _level(contract, "sto_proti"), -tens * rates.sto * hearts))
+    return rows
+
+
+def _hra(contract: Contract, declarer: Side, defence: Side, sure: bool) -> Row:
+    """Hra, or the silent sto that replaces it (§8.1, §8.2)."""
+    own = declarer.points + sum(declarer.marriages)
+    others = defence.points + sum(defence.marriages)
+    won, most = own > others, max(own, others)
+    base = contract.bid.rules.rates.hra * hearts_factor(contract.bid)
+    level = _level(contract, "hra")
+    if most >= 100 and contract.protis[1] == NOBODY:
+        return Row("tiche_sto", won, level, _signed(won, base * 2 * (1 + (most - 100) // 10)), sure)
+    return Row("hra", won, level, _signed(won, base), sure)
+
+
+def _hundred(rules: Rules, side: Side, other: Side) -> int:
+    """How many times the rate of sto a side gets for its hundred; negative when it pays (§8.5, §8.6)."""
+    total = side.points + sum(side.marriages)
+    if not side.marriages:
+        counted = side.points
+    elif rules.sto_marriage == "first":
+        counted = side.points + side.marriages[0]
+    else:
+        counted = side.points + max(side.marriages)
+    if counted >= 100:
+        return 1 + (total - 100) // 10
+    return -((100 - counted) // 10 + sum(other.marriages) // 10)
+
+
+def _player_of_seven_in_last_trick(contract: Contract, taken: Taken) -> int:
+    """Who played the trump 7 to the last trick, NOBODY when it was played before or lies in the talon."""
+    cards = taken[-1][1]
+    seven = 8 * contract.bid.trump
+    if seven not in cards:
+        return NOBODY
+    return (taken[-2][0] + cards.index(seven)) % SEATS
+
+
+def _level(contract: Contract, part: str) -> int:
+    return contract.levels[_PART_INDEX[part]]
+
+
+def _row(contract: Contract, part: str, won: bool, amount: int, sure: bool) -> Row:
+    return Row(part, won, _level(contract, part), _signed(won, amount), sure)
+
+
+def _signed(won: bool, amount: int) -> int:
+    return amount if won else -amount
+
+
+def _payments(contract: Contract, rows: list[Row]) -> tuple[tuple[int, int, int], bool]:
+    """Chips by seat, and whether the cap changed them (§8.9)."""
+    bid = contract.bid
+    left, right = (bid.declarer + 1) % SEATS, (bid.declarer + 2) % SEATS
+    from_left = from_right = 0
+    for row in rows:
+        of_left, of_right = _shares(row, contract.doublers[left], contract.doublers[right])
+        from_left += of_left
+        from_right += of_right
+    capped_left, capped_right = _clamp(from_left, bid.rules.cap), _clamp(from_right, bid.rules.cap)
+    payments = [0, 0, 0]
+    payments[bid.declarer] = capped_left + capped_right
+    payments[left], payments[right] = -capped_left, -capped_right
+    return (payments[0], payments[1], payments[2]), (capped_left, capped_right) != (from_left, from_right)
+
+
+def _shares(row: Row, left: int, right: int) -> tuple[int, int]:
+    """What each defender pays for a part: who doubled a sure one pays for both (§8.10)."""
+    amount = row.base << row.level
+    if row.sure and row.won:
+        bit = _PART_BIT[row.part]
+        if left & bit and not right & bit:
+            return 2 * amount - row.base, row.base
+        if right & bit and not left & bit:
+            return row.base, 2 * amount - row.base
+    return amount, amount
+
+
+def _clamp(net: int, cap: int) -> int:
+    return max(-cap, min(cap, net)) if cap else net
+
+
+_PART_INDEX = {part: index for index, part in enumerate(PARTS)}
+_PART_BIT: dict[str, int] = {part: bits_of((part,)) for part in PARTS} | {"tiche_sto": HRA}
