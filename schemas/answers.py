@@ -1,0 +1,285 @@
+"""The answers of the HTTP API, described for those who write clients; a few are also written by these schemas."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from schemas.problems import KINDS
+
+CARD = r"^[hdcs][789TJQKA]$|^[789TJQKA][hdcs]$"
+TABLE_ID = r"^t-[0-9a-f]{2}-[0-9a-f]{12}$"
+
+
+def _said(text: str, **more: Any) -> dict[str, Any]:
+    return {"description": text, **more}
+
+
+def _version() -> fields.Integer:
+    return fields.Integer(required=True, metadata=_said("How many commands the table has applied.", minimum=1))
+
+
+def _at() -> fields.String:
+    return fields.String(required=True, metadata=_said("RFC 3339, UTC, to the millisecond.", format="date-time"))
+
+
+def _by_seat(each: fields.Field[Any], text: str) -> fields.List:
+    return fields.List(each, required=True, metadata=_said(text, minItems=3, maxItems=3))
+
+
+class ProblemAnswer(Schema):
+    """A refusal (RFC 9457). Programs read `code`, which never changes its meaning; people read the rest."""
+
+    type = fields.String(required=True, metadata=_said("Where the code is explained."))
+    title = fields.String(required=True)
+    status = fields.Integer(required=True)
+    code = fields.String(required=True, metadata=_said("Permanent.", examples=sorted(KINDS)[:3]))
+    detail = fields.String(required=True)
+    remedy = fields.String(required=True, metadata=_said("What to do about it, in one sentence."))
+    errors = fields.Dict(
+        keys=fields.String(), values=fields.List(fields.String()),
+        metadata=_said("What is wrong with each field, such as `bots.0`."),
+    )
+    facts = fields.Dict(metadata=_said("What the rules let the sender know, such as the legal cards."))
+    oldest = fields.Integer(metadata=_said("With `events_gone`: the first version that the feed still holds."))
+
+
+class PlayerAnswer(Schema):
+    """A new guest and the token that speaks for it."""
+
+    player = fields.String(required=True)
+    token = fields.String(required=True, metadata=_said("Keep it: it cannot be had again."))
+
+
+class TableAnswer(Schema):
+    """A new table."""
+
+    table = fields.String(required=True, metadata={"pattern": TABLE_ID})
+    code = fields.String(metadata=_said("The join code, if the table is private."))
+
+
+class QueuedAnswer(Schema):
+    """The command was taken in and will be decided; ask for its receipt."""
+
+    status = fields.String(required=True, validate=validate.Equal("queued"))
+    receipt = fields.String(required=True, metadata=_said("Where the receipt will be."))
+
+
+class AppliedAnswer(Schema):
+    """The command was applied and is in the table's history."""
+
+    status = fields.String(required=True, validate=validate.Equal("applied"))
+    version = _version()
+
+
+class ReceiptAnswer(Schema):
+    """What became of a command."""
+
+    status = fields.String(required=True, validate=validate.OneOf(("queued", "applied", "refused")))
+    version = fields.Integer(metadata=_said("When applied: the version it made."))
+    code = fields.String(metadata=_said("When refused: why."))
+    detail = fields.Dict(metadata=_said("When refused: what the rules let the sender know."))
+
+
+class PlayedCard(Schema):
+    """A card of the current trick."""
+
+    seat = fields.Integer(required=True)
+    card = fields.String(required=True)
+
+
+class LastTrick(Schema):
+    """The trick before the current one (§7.10)."""
+
+    cards = fields.List(fields.Nested(PlayedCard), required=True)
+    winner = fields.Integer(required=True)
+
+
+class ViewAnswer(Schema):
+    """A table as the caller may see it now; what a seat may not know is absent."""
+
+    version = _version()
+    seat = fields.Integer(required=True, allow_none=True, metadata=_said("The caller's; null for a spectator."))
+    phase = fields.String(required=True, validate=validate.OneOf(
+        ("lobby", "choose_trump", "discard", "declare", "answer", "announce", "doubling", "play", "over")))
+    deal = fields.Integer(required=True, metadata=_said("The number of the deal, from 1; 0 before the first."))
+    dealer = fields.Integer(required=True, allow_none=True)
+    to_act = fields.List(fields.Integer(), required=True, metadata=_said("The seats that the game waits for."))
+    hand = fields.List(fields.String(), required=True)
+    trick = fields.List(fields.Nested(PlayedCard), required=True)
+    last_trick = fields.Nested(LastTrick, required=True, allow_none=True)
+    trump = fields.String(required=True, allow_none=True)
+    contract = fields.List(fields.String(), required=True)
+    levels = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
+    tricks_taken = _by_seat(fields.Integer(), "Tricks by seat.")
+    points = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
+    legal = fields.List(fields.Dict(), required=True, metadata=_said("Whole moves, ready to send."))
+    bank = _by_seat(fields.Integer(), "The table's own standing at this version.")
+    deadline = fields.String(
+        required=True, allow_none=True, metadata=_said("Until when who is to act has time.", format="date-time"))
+
+    class Meta:
+        """Games and later versions add members."""
+
+        additional_members = True
+
+
+class FeedItem(Schema):
+    """What one version did, as far as the caller may know it."""
+
+    version = _version()
+    at = _at()
+    events = fields.List(fields.Dict(), required=True, metadata=_said("Each has a `type`."))
+
+
+class EventsAnswer(Schema):
+    """A part of a table's feed."""
+
+    version = _version()
+    events = fields.List(fields.Nested(FeedItem), required=True)
+    more = fields.Boolean(required=True, metadata=_said("Ask again after the last version of this answer."))
+
+
+class LobbyTable(Schema):
+    """A table that may be joined or watched."""
+
+    table = fields.String(required=True, metadata={"pattern": TABLE_ID})
+    game = fields.String(required=True)
+    rules = fields.Dict(required=True, metadata=_said("The full rules."))
+    deals = fields.Integer(required=True, allow_none=True)
+    seats = fields.List(fields.Dict(allow_none=True), required=True, metadata=_said(
+        "For each seat null, {\"player\", \"name\"} or {\"bot\"}."))
+    stake = fields.String(required=True)
+    turn_seconds = fields.Integer(required=True, allow_none=True)
+    auto_ready = fields.Boolean(required=True)
+
+
+class LobbyAnswer(Schema):
+    """A page of public tables that are not finished."""
+
+    tables = fields.List(fields.Nested(LobbyTable), required=True)
+    next = fields.String(required=True, allow_none=True, metadata=_said("`after` of the next page."))
+
+
+class RecordAnswer(Schema):
+    """A deal as a document; cards that the caller may not know are `??`."""
+
+    format = fields.String(required=True, validate=validate.Equal("marias-deal/1"))
+    game = fields.String(required=True)
+    rules = fields.Dict(required=True)
+    dealer = fields.Integer(required=True)
+    deck = fields.List(fields.String(), required=True, metadata=_said("In dealing order.", minItems=32, maxItems=32))
+    moves = fields.List(fields.Dict(), required=True)
+    result = fields.Dict()
+
+
+class DealPayments(Schema):
+    """What a deal paid."""
+
+    deal = fields.Integer(required=True)
+    payments = _by_seat(fields.Integer(), "Chips by seat; they sum to zero.")
+
+
+class BankAnswer(Schema):
+    """The standing of a table, and the deals that made it."""
+
+    balances = _by_seat(fields.Integer(), "Chips by seat.")
+    deals = fields.List(fields.Nested(DealPayments), required=True)
+    next = fields.Integer(required=True, allow_none=True, metadata=_said("`after` of the next page."))
+
+
+class Posting(Schema):
+    """One line of an account, and the event it comes from."""
+
+    id = fields.String(required=True)
+    chips = fields.Integer(required=True)
+    table = fields.String(required=True, allow_none=True)
+    deal = fields.Integer(required=True, allow_none=True)
+    version = fields.Integer(required=True, allow_none=True)
+    at = _at()
+
+
+class LedgerAnswer(Schema):
+    """An account of a player."""
+
+    balance = fields.Integer(required=True)
+    postings = fields.List(fields.Nested(Posting), required=True)
+    next = fields.String(required=True, allow_none=True, metadata=_said("`after` of the next page."))
+
+
+class LiveAnswer(Schema):
+    """The process answers."""
+
+    status = fields.String(required=True, validate=validate.Equal("live"))
+
+
+class ReadyAnswer(Schema):
+    """Commands are taken in and decided."""
+
+    status = fields.String(required=True, validate=validate.Equal("ready"))
+    partitions = fields.Integer(required=True)
+
+
+class Key(Schema):
+    """A public key (RFC 8037)."""
+
+    kty = fields.String(required=True)
+    crv = fields.String(required=True)
+    x = fields.String(required=True)
+    kid = fields.String(required=True)
+    use = fields.String(required=True)
+    alg = fields.String(required=True)
+
+
+class KeysAnswer(Schema):
+    """The keys that verify tokens (RFC 7517), the signing one first."""
+
+    keys = fields.List(fields.Nested(Key), required=True)
+
+
+class KindAnswer(Schema):
+    """What a code means."""
+
+    code = fields.String(required=True)
+    status = fields.Integer(required=True)
+    title = fields.String(required=True)
+    remedy = fields.String(required=True)
+
+
+class KindsAnswer(Schema):
+    """All codes."""
+
+    problems = fields.List(fields.Nested(KindAnswer), required=True)
+
+
+class PartitionAnswer(Schema):
+    """How one partition fares."""
+
+    partition = fields.String(required=True)
+    owned = fields.Boolean(required=True, metadata=_said("Does a living worker hold it?"))
+    waiting = fields.Integer(required=True, metadata=_said("Commands that are not decided yet."))
+    dead = fields.Integer(required=True, metadata=_said("Commands that were given up."))
+    tables = fields.Integer(required=True)
+
+
+class OperationsAnswer(Schema):
+    """How the service fares."""
+
+    workers = fields.List(fields.String(), required=True)
+    partitions = fields.List(fields.Nested(PartitionAnswer), required=True)
+
+
+class DeadLetter(Schema):
+    """A command that was given up; its body is not told, as it may name cards."""
+
+    id = fields.String(required=True)
+    table = fields.String(required=True)
+    sender = fields.String(required=True)
+    key = fields.String(required=True)
+    type = fields.String(required=True)
+    error = fields.String(required=True, metadata=_said("The last line of the traceback."))
+
+
+class DeadLettersAnswer(Schema):
+    """Commands that were given up."""
+
+    dead_letters = fields.List(fields.Nested(DeadLetter), required=True)

@@ -1,0 +1,183 @@
+"""The bodies and queries that the HTTP API takes; whatever they do not name is refused."""
+
+import re
+import unicodedata
+from typing import Any, cast
+
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+
+from schemas.errors import Malformed
+from schemas.games import WIRE
+
+NAME_CHARACTERS_MAX = 40
+SEATS = (0, 1, 2)
+BOT_POLICIES = ("rule", "random")
+STAKES = ("free", "bankroll")
+DEALS_MAX = 10_000
+TURN_SECONDS_MAX = 86_400
+BUY_IN_MAX = 1_000_000_000
+CODE_CHARACTERS_MAX = 32
+EVENTS_MAX = 500
+PAGE_MAX = 100
+
+
+class Name(fields.String):
+    """A name as others will read it: trimmed, in Unicode's composed form, every character printable."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = unicodedata.normalize("NFC", super()._deserialize(value, attr, data, **kwargs).strip())
+        if not text.isprintable():
+            raise ValidationError("May hold printable characters only.")
+        return text
+
+
+class StrictBoolean(fields.Boolean):
+    """true or false, and nothing that only looks like it."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Any, **kwargs: Any) -> bool:
+        if value is not True and value is not False:
+            raise self.make_error("invalid", input=value)
+        return value
+
+
+class Digits(fields.Integer):
+    """A whole number in a query, as plain decimal digits."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Any, **kwargs: Any) -> int:
+        if not isinstance(value, str) or _DIGITS.fullmatch(value) is None:
+            raise self.make_error("invalid", input=value)
+        return int(value)
+
+
+_DIGITS = re.compile(r"0|[1-9][0-9]{0,14}")
+
+
+def _seat(**more: Any) -> fields.Integer:
+    return fields.Integer(strict=True, validate=validate.OneOf(SEATS), **more)
+
+
+def _whole(low: int, high: int, **more: Any) -> fields.Integer:
+    return fields.Integer(strict=True, validate=validate.Range(low, high), **more)
+
+
+def _all_different(values: list[int]) -> None:
+    if len(set(values)) < len(values):
+        raise ValidationError("Names a seat twice.")
+
+
+class PlayerBody(Schema):
+    """A new guest."""
+
+    name = Name(
+        required=True, validate=validate.Length(1, NAME_CHARACTERS_MAX),
+        metadata={"description": "What others at the table see.", "examples": ["Bára"]},
+    )
+
+
+class TableBody(Schema):
+    """A new table; all but `game` may be left out."""
+
+    game = fields.String(required=True, validate=validate.OneOf(list(WIRE)))
+    rules = fields.Dict(
+        load_default=dict,
+        metadata={"description": "A preset and any overrides; the lobby shows what follows from them."},
+    )
+    deals = _whole(
+        1, DEALS_MAX, allow_none=True, load_default=None,
+        metadata={"description": "The length of the session; null: open end."},
+    )
+    bots = fields.List(
+        _seat(), load_default=list, validate=_all_different,
+        metadata={"description": "Seats that bots fill.", "uniqueItems": True},
+    )
+    bot_policy = fields.String(load_default="rule", validate=validate.OneOf(BOT_POLICIES))
+    auto_ready = StrictBoolean(load_default=False)
+    turn_seconds = _whole(
+        1, TURN_SECONDS_MAX, allow_none=True, load_default=None,
+        metadata={"description": "Time for a turn; then the most modest move is played. null: no limit."},
+    )
+    private = StrictBoolean(load_default=False)
+    stake = fields.String(load_default="free", validate=validate.OneOf(STAKES))
+    buy_in = _whole(
+        1, BUY_IN_MAX, metadata={"description": "Under bankroll: the chips that sitting down brings to the table."}
+    )
+
+    @validates_schema(skip_on_field_errors=True)
+    def _stake_fits(self, body: dict[str, Any], **_: object) -> None:
+        """Under bankroll nobody may lose more than he brought."""
+        rules = _rules(body)
+        if body["stake"] == "free":
+            return
+        if rules["cap"] == 0:
+            raise ValidationError("Must not be 0 under bankroll.", "rules.cap")
+        if body.get("buy_in", 0) < 2 * rules["cap"]:
+            raise ValidationError(f"Must be at least twice the cap, {2 * rules['cap']}.", "buy_in")
+
+
+def _rules(body: dict[str, Any]) -> dict[str, Any]:
+    wire = WIRE[body["game"]]
+    try:
+        return cast(dict[str, Any], wire.dump_rules(wire.load_rules(body["rules"])))
+    except Malformed as error:
+        raise ValidationError(error.message, ".".join(filter(None, ("rules", error.field)))) from None
+
+
+class SitBody(Schema):
+    """Take a seat."""
+
+    type = fields.String(required=True, validate=validate.Equal("sit"))
+    seat = _seat(metadata={"description": "Left out: the lowest free one."})
+    code = fields.String(
+        validate=validate.Length(1, CODE_CHARACTERS_MAX), metadata={"description": "The join code of a private table."}
+    )
+
+
+class ReadyBody(Schema):
+    """Be ready for the next deal."""
+
+    type = fields.String(required=True, validate=validate.Equal("ready"))
+
+
+class LeaveBody(Schema):
+    """Give the seat up; in a deal a bot plays its cards on."""
+
+    type = fields.String(required=True, validate=validate.Equal("leave"))
+
+
+class CodeQuery(Schema):
+    """What a spectator of a private table adds."""
+
+    code = fields.String(
+        validate=validate.Length(1, CODE_CHARACTERS_MAX), metadata={"description": "The join code of a private table."}
+    )
+
+
+class EventsQuery(CodeQuery):
+    """Which part of a feed."""
+
+    after = Digits(metadata={"description": "The last version already known; left out: from the oldest kept."})
+    limit = Digits(load_default=100, validate=validate.Range(1, EVENTS_MAX))
+
+
+class LobbyQuery(Schema):
+    """Which page of the lobby."""
+
+    after = fields.String(validate=validate.Length(1, 64), metadata={"description": "`next` of the page before."})
+    limit = Digits(load_default=50, validate=validate.Range(1, PAGE_MAX))
+
+
+class BankQuery(CodeQuery):
+    """Which deals of a table's bank."""
+
+    after = Digits(load_default=0, metadata={"description": "The last deal already known."})
+    limit = Digits(load_default=PAGE_MAX, validate=validate.Range(1, EVENTS_MAX))
+
+
+class LedgerQuery(Schema):
+    """Which postings of a player."""
+
+    account = fields.String(load_default="score", validate=validate.OneOf(("score", "chips")))
+    after = fields.String(
+        validate=validate.Length(1, 128), metadata={"description": "The id of the last posting already known."}
+    )
+    limit = Digits(load_default=PAGE_MAX, validate=validate.Range(1, EVENTS_MAX))

@@ -1,0 +1,70 @@
+"""Who is calling: bearer tokens on every call but a few, and what each role may do."""
+
+from typing import cast
+
+from flask import Request, g, request
+
+from services.api.backend import backend
+from services.api.problems import Problem
+from services.tokens import Principal, TokenRefused
+
+SCHEME = "bearer "
+
+
+def authenticate() -> None:
+    """Before each request: know the caller, unless the endpoint is open to all or there is no such endpoint."""
+    if request.endpoint is not None and request.endpoint not in OPEN:
+        g.principal = _principal(request)
+
+
+def caller() -> Principal:
+    """Who sent the current request."""
+    return cast(Principal, g.principal)
+
+
+def player() -> Principal:
+    """The caller, if it is a player: only players command. Raises Problem `forbidden`."""
+    principal = caller()
+    if principal.role != "player":
+        raise Problem("forbidden", f"The role {principal.role} commands nothing.")
+    return principal
+
+
+def reader_of_cards() -> Principal:
+    """The caller, unless it is an operator, who never sees a card. Raises Problem `forbidden`."""
+    principal = caller()
+    if principal.role == "operator":
+        raise Problem("forbidden", "The role operator reads operations, never cards.")
+    return principal
+
+
+def operator() -> Principal:
+    """The caller, if it may read operations. Raises Problem `forbidden`."""
+    principal = caller()
+    if principal.role == "player":
+        raise Problem("forbidden", "Operations are read by operators and auditors.")
+    return principal
+
+
+def _principal(asked: Request) -> Principal:
+    header = asked.environ.get("HTTP_AUTHORIZATION", "")
+    if header[: len(SCHEME)].lower() != SCHEME:
+        raise Problem("unauthenticated")
+    try:
+        return backend().ring.verify(header[len(SCHEME) :].strip())
+    except TokenRefused as error:
+        raise Problem("unauthenticated", str(error)) from None
+
+
+OPEN = frozenset({
+    "players.post_player",
+    "operations.get_live",
+    "operations.get_ready",
+    "operations.get_metrics",
+    "document.get_openapi",
+    "document.get_docs",
+    "document.get_docs_asset",
+    "document.get_keys",
+    "document.get_problems",
+    "document.get_problem",
+})

@@ -1,0 +1,33 @@
+"""What the endpoints of one app work with: connections, keys, the feed and the metrics."""
+
+import threading
+from dataclasses import dataclass
+
+from flask import current_app
+from redis import Redis
+
+from services.api.metrics import Metrics
+from services.config import Config
+from services.store.feed import Feed
+from services.tokens import KeyRing
+
+EXTENSION = "marias"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """Made once by `create_app`. Only the endpoint of deal records uses `audit`, and only for auditors."""
+
+    config: Config
+    redis: Redis
+    audit: Redis
+    feed: Feed
+    ring: KeyRing
+    metrics: Metrics
+    waiters: threading.Semaphore
+
+
+def backend() -> Backend:
+    """The backend of the app that answers the current request."""
+    found: Backend = current_app.extensions[EXTENSION]
+    return found

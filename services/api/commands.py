@@ -1,0 +1,109 @@
+"""Commands of players at a table, and the receipts that say what became of them."""
+
+from typing import Any
+
+import msgspec
+from flask import Response, request
+from flask_smorest import Blueprint
+
+from schemas.answers import AppliedAnswer, QueuedAnswer, ReceiptAnswer
+from schemas.http import canonical_command
+from schemas.problems import kind
+from services.api import describe
+from services.api.auth import caller, player
+from services.api.backend import backend
+from services.api.body import json_body
+from services.api.conditions import idempotency_key, is_key, version_expected, wait_seconds
+from services.api.problems import Problem
+from services.api.waiting import Receipt, take_in, take_in_and_wait
+from services.intake import Submitted
+from services.store import views
+from services.store.keys import is_table_id
+
+JSON = "application/json"
+
+blueprint = Blueprint("commands", __name__, url_prefix="/v1", description="Commands and their receipts.")
+
+
+@blueprint.post("/tables/<table>/commands")
+@blueprint.doc(
+    requestBody=describe.body({"$ref": "#/components/schemas/Command"}),
+    parameters=[describe.KEY_HEADER, describe.IF_MATCH, describe.PREFER_WAIT],
+    responses=describe.answers(
+        {200: AppliedAnswer, 202: QueuedAnswer},
+        "idempotency_key_missing", "forbidden", "code_wrong", "not_found", "refused", "version_mismatch", "malformed",
+        "idempotency_key_reused", "too_large", "unsupported_media_type", "rate_limited",
+    ),
+)
+def post_command(table: str) -> Response:
+    """Take a command in.
+
+    202 says that it is queued, not that the rules allow it: the receipt says that. With `Prefer: wait=<seconds>`
+    the answer is the outcome itself, if there is one by then. The same key brings the same outcome, however often
+    the command is sent.
+    """
+    sender = player()
+    if not is_table_id(table):
+        raise Problem("not_found", "There is no such table.")
+    submitted = Submitted(
+        table, sender.id, sender.name, idempotency_key(request), canonical_command(json_body(request)),
+        version_expected(request),
+    )
+    seconds = wait_seconds(request)
+    if seconds is None:
+        take_in(backend(), submitted)
+        return _queued(submitted)
+    receipt = take_in_and_wait(backend(), submitted, seconds)
+    response = _queued(submitted) if receipt is None else _outcome(receipt)
+    response.headers["Preference-Applied"] = f"wait={seconds}"
+    return response
+
+
+@blueprint.get("/tables/<table>/receipts/<key>")
+@blueprint.doc(responses=describe.answers({200: ReceiptAnswer}, "not_found"))
+def get_receipt(table: str, key: str) -> Response:
+    """What became of a command of the caller: queued, applied or refused."""
+    receipt = None
+    if is_table_id(table) and is_key(key):
+        receipt = views.receipt(backend().redis, table, caller().id, key)
+    if receipt is None:
+        raise Problem("not_found", "You have sent no command with this key to this table.")
+    return Response(msgspec.json.encode(_public(receipt)), mimetype=JSON)
+
+
+def _queued(submitted: Submitted) -> Response:
+    url = f"/v1/tables/{submitted.id}/receipts/{submitted.key}"
+    response = Response(b'{"status":"queued","receipt":"%b"}' % url.encode(), 202, mimetype=JSON)
+    response.headers["Location"] = url
+    return response
+
+
+def _outcome(receipt: Receipt) -> Response:
+    if receipt["s"] == "refused":
+        raise refusal(receipt)
+    return Response(b'{"status":"applied","version":%d}' % receipt["v"], mimetype=JSON)
+
+
+def refusal(receipt: Receipt) -> Problem:
+    """The problem that a refused command is answered with: the rules let its sender know the facts."""
+    code, facts = receipt["c"], receipt.get("d")
+    if not facts:
+        return Problem(code)
+    said = "; ".join(f"{name}: {_words(value)}" for name, value in facts.items())
+    return Problem(code, f"{kind(code).title} ({said}).", facts={"facts": facts})
+
+
+def _words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _public(receipt: Receipt) -> dict[str, Any]:
+    """A stored receipt in the words of the contract."""
+    match receipt["s"]:
+        case "queued":
+            return {"status": "queued"}
+        case "applied":
+            return {"status": "applied", "version": receipt["v"]}
+        case _:
+            detail = {"detail": receipt["d"]} if receipt.get("d") else {}
+            return {"status": "refused", "code": receipt["c"], **detail}
