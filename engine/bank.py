@@ -9,7 +9,7 @@ from engine.errors import RuleViolation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """Move `chips` from the account `debit` to the account `credit`; asked twice by one `id`, it is done once."""
+    """Move `chips` from the account `debit` to `credit`; asked twice by one `id`, it is done once."""
 
     id: str
     debit: str
@@ -19,7 +19,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refund:
-    """Take back the transfer `id`, as what it paid for did not happen. Unknown or taken back already: nothing."""
+    """Take back the transfer `id`, as what it paid for did not happen. Unknown, or taken back: nothing."""
 
     id: str
 
