@@ -27,8 +27,7 @@ def mask_of(cards: Iterable[int]) -> int:
 
 
 _CARDS_OF_BYTE: Final = tuple(
-    tuple(tuple(8 * suit + rank for rank in range(8) if byte >> rank & 1) for byte in range(256))
-    for suit in range(4)
+    tuple(tuple(8 * suit + rank for rank in range(8) if byte >> rank & 1) for byte in range(256)) for suit in range(4)
 )
 
 
@@ -51,8 +50,6 @@ def above(order: tuple[int, ...]) -> tuple[int, ...]:
     """For each card the mask of the cards of its suit that beat it when ranks rise as in `order`."""
     strengths = strength(order)
     return tuple(
-        mask_of(
-            other for other in range(CARDS) if other // 8 == card // 8 and strengths[other] > strengths[card]
-        )
+        mask_of(other for other in range(CARDS) if other // 8 == card // 8 and strengths[other] > strengths[card])
         for card in range(CARDS)
     )

@@ -17,7 +17,7 @@ class Trick:
 
     __slots__ = ("after", "beaten_by", "cards", "duties", "order", "top")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  Six facts, by place because thousands are made.
         self,
         order: int,
         cards: tuple[int, ...],
@@ -67,9 +67,7 @@ def empty_trick(trump: int) -> Trick:
     higher = above(NATURAL if trump == NO_TRUMP else TEN_HIGH)
     firsts = []
     for led in range(CARDS):
-        seconds = tuple(
-            _grown(trump, higher, (led, card), _top(trump, higher, led, card)) for card in range(CARDS)
-        )
+        seconds = tuple(_grown(trump, higher, (led, card), _top(trump, higher, led, card)) for card in range(CARDS))
         firsts.append(_grown(trump, higher, (led,), 0, seconds))
     return Trick(trump, (), 0, ALL_CARDS, (), tuple(firsts))
 
@@ -97,9 +95,7 @@ def _grown(
     trump: int, higher: tuple[int, ...], cards: tuple[int, ...], top: int, after: tuple[Trick, ...] = ()
 ) -> Trick:
     best = cards[top]
-    return Trick(
-        trump, cards, top, _beaten_by(trump, higher, best), _duties(trump, higher, cards[0], best), after
-    )
+    return Trick(trump, cards, top, _beaten_by(trump, higher, best), _duties(trump, higher, cards[0], best), after)
 
 
 def _duties(trump: int, higher: tuple[int, ...], led: int, best: int) -> tuple[int, ...]:

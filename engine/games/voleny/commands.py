@@ -98,9 +98,7 @@ Command = Deal | Move
 PLAYS: Final = tuple(tuple(PlayCard(seat=seat, card=card) for card in range(CARDS)) for seat in range(SEATS))
 PLAYS_WITH_WORD: Final = tuple(
     {
-        word: tuple(
-            PlayCard(seat=seat, card=card, marriage=word) if MATES[card] else None for card in range(CARDS)
-        )
+        word: tuple(PlayCard(seat=seat, card=card, marriage=word) if MATES[card] else None for card in range(CARDS))
         for word in (True, False)
     }
     for seat in range(SEATS)
@@ -129,10 +127,7 @@ def trumps(seat: int, card: int | None, blind: int | None = None) -> ChooseTrump
 @cache
 def discards(seat: int) -> dict[int, Discard]:
     """All discards of a seat by the mask of their two cards, in rising order of the cards."""
-    return {
-        1 << low | 1 << high: Discard(seat=seat, cards=(low, high))
-        for low, high in combinations(range(CARDS), 2)
-    }
+    return {1 << low | 1 << high: Discard(seat=seat, cards=(low, high)) for low, high in combinations(range(CARDS), 2)}
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from typing import TypeVar, assert_never
 
-from engine.cards import SUIT_MASKS, TENS_AND_ACES, cards_of, mask_of
+from engine.cards import CARDS, SUIT_MASKS, TENS_AND_ACES, cards_of, mask_of
 from engine.errors import RuleViolation
 from engine.games.voleny.commands import (
     Announce,
@@ -54,9 +54,7 @@ def decide(deal: State, command: Command) -> tuple[Event, ...]:
     if isinstance(command, Deal):
         return _deal(_in(Undealt, deal), command)
     if command.seat != deal.seat:
-        if isinstance(deal, Over):
-            raise RuleViolation("deal_over")
-        raise RuleViolation("not_your_turn", to_act=deal.seat)
+        raise RuleViolation("deal_over" if isinstance(deal, Over) else "not_your_turn")
     match command:
         case PlayCard():
             return play_card(_in(Playing, deal), command)
@@ -117,7 +115,7 @@ def _in(phase: type[Phase], deal: object) -> Phase:
 
 
 def _deal(deal: Undealt, command: Deal) -> tuple[Event, ...]:
-    assert mask_of(command.deck) == 0xFFFFFFFF and len(command.deck) == 32, "a deck is 32 different cards"
+    assert sorted(command.deck) == list(range(CARDS)), "a deck is 32 different cards"
     assert command.dealer in range(SEATS)
     return (Dealt(rules=command.rules, dealer=command.dealer, deck=command.deck),)
 

@@ -12,21 +12,21 @@ from engine.marriages import MATES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dealt:
-    """The cards were dealt (§2.2). Secret: `deck`; a seat is shown the cards it sees at once as `hand` instead."""
+    """The cards were dealt (§2.2). Secret: `deck`; a seat is shown what it sees at once as `hand` instead."""
 
     rules: Rules
     dealer: int
-    deck: tuple[int, ...] | None
+    deck: tuple[int, ...] | None = None
     hand: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrumpChosen:
-    """The forehand chose his trump card (§3.1). Secret: `card`; that it was blind, and the index, are public."""
+    """The forehand chose his trump card (§3.1). Secret: `card`; whether it was blind, and where, is public."""
 
     seat: int
-    card: int | None
-    blind: int | None
+    card: int | None = None
+    blind: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class HandCompleted:
     """The forehand took up his second five (§2.3). Secret: `cards`."""
 
     seat: int
-    cards: tuple[int, ...] | None
+    cards: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Discarded:
     """Two cards were laid into the talon (§3.3, §4.3). Secret: `cards`."""
 
     seat: int
-    cards: tuple[int, ...] | None
+    cards: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class TakenOver:
     """The seat took over the game and picked up the talon (§4.3). Secret: `cards`."""
 
     seat: int
-    cards: tuple[int, ...] | None
+    cards: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,15 +110,15 @@ class PlayBegan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardPlayed:
-    """A card was played; it announced a marriage worth `marriage_points`, 0 if none (§7.8).
+    """A card was played; it announced a marriage worth `marriage_points`, None if it did not (§7.8).
 
-    `marriage` is the word that was asked for, None if none was. Secret: a "no", which would tell of the partner card.
+    `marriage` is the word that was asked for, None if none was. Secret: a "no", which tells of the partner card.
     """
 
     seat: int
     card: int
     marriage: bool | None = None
-    marriage_points: int = 0
+    marriage_points: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,16 +154,14 @@ Event = (
 )
 
 # A deal is mostly these, so each is made once, as the tuple that decide returns.
-PLAYED: Final = tuple(
-    tuple((CardPlayed(seat=seat, card=card),) for card in range(CARDS)) for seat in range(SEATS)
-)
+PLAYED: Final = tuple(tuple((CardPlayed(seat=seat, card=card),) for card in range(CARDS)) for seat in range(SEATS))
 TAKEN: Final = tuple((TrickTaken(seat=seat),) for seat in range(SEATS))
 SAID_GOOD: Final = tuple((SaidGood(seat=seat),) for seat in range(SEATS))
 PLAY_BEGAN: Final = tuple((PlayBegan(seat=seat),) for seat in range(SEATS))
 
 
 @cache
-def played(seat: int, card: int, marriage: bool | None, marriage_points: int) -> CardPlayed:
-    """The event of a card played with or without a marriage, made once."""
-    assert MATES[card] or not marriage_points
+def played(seat: int, card: int, marriage: bool | None, marriage_points: int | None) -> CardPlayed:
+    """The event of a king or queen played while the other is in hand, made once."""
+    assert MATES[card]
     return CardPlayed(seat=seat, card=card, marriage=marriage, marriage_points=marriage_points)

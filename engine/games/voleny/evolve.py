@@ -59,9 +59,7 @@ def evolve(deal: State, event: Event) -> State:
             return _doubled(deal, event)
         case TurnOpened():
             doubling = _in(Doubling, deal)
-            return doubling._replace(
-                seat=event.seat, turn=doubling.turn + 1, open=bits_of(event.parts), said=0
-            )
+            return doubling._replace(seat=event.seat, turn=doubling.turn + 1, open=bits_of(event.parts), said=0)
         case PlayBegan():
             return _play_began(deal, event)
         case DealScored():
@@ -73,14 +71,7 @@ def evolve(deal: State, event: Event) -> State:
 
 def _before_doubling(
     deal: State,
-    event: Dealt
-    | TrumpChosen
-    | HandCompleted
-    | Discarded
-    | GameDeclared
-    | TakenOver
-    | TrumpTurned
-    | ContractAnnounced,
+    event: Dealt | TrumpChosen | HandCompleted | Discarded | GameDeclared | TakenOver | TrumpTurned | ContractAnnounced,
 ) -> State:
     match event:
         case Dealt():
@@ -126,9 +117,7 @@ def _card_played(deal: State, event: CardPlayed) -> Playing:
 def _trick_taken(deal: State, event: TrickTaken) -> Playing:
     _, contract, left, trick, taken, marriages = _in(Playing, deal)
     taker = event.seat
-    return Playing(
-        taker, contract, left, empty_trick(contract.bid.trump), (*taken, (taker, trick.cards)), marriages
-    )
+    return Playing(taker, contract, left, empty_trick(contract.bid.trump), (*taken, (taker, trick.cards)), marriages)
 
 
 def _dealt(event: Dealt) -> ChoosingTrump:
@@ -184,9 +173,7 @@ def _contract_announced(deal: State, event: ContractAnnounced) -> Doubling:
 
 def _doubling(bid: Bid) -> Doubling:
     """The first turn of the defence, from the declarer's left (§6.2)."""
-    return Doubling(
-        _NEXT[bid.declarer], bid, 0, bits_of(bid.contract), 0, _UNRAISED, (0, 0, 0), (NOBODY, NOBODY)
-    )
+    return Doubling(_NEXT[bid.declarer], bid, 0, bits_of(bid.contract), 0, _UNRAISED, (0, 0, 0), (NOBODY, NOBODY))
 
 
 def _taken_over(deal: State, event: TakenOver) -> Discarding:
@@ -229,8 +216,6 @@ def _play_began(deal: State, event: PlayBegan) -> Playing:
     locked_seat = bid.declarer if "sedma" in bid.contract else protis[0]
     words = [protis[1] != NOBODY] * SEATS
     words[bid.declarer] = "sto" in bid.contract
-    contract = Contract(
-        bid, levels, doublers, protis, event.seat, locked_seat, (words[0], words[1], words[2])
-    )
+    contract = Contract(bid, levels, doublers, protis, event.seat, locked_seat, (words[0], words[1], words[2]))
     left = bid.hands[0] | bid.hands[1] | bid.hands[2]
     return Playing(event.seat, contract, left, empty_trick(bid.trump), (), ())

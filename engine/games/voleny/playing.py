@@ -39,7 +39,7 @@ def play_card(deal: Playing, command: PlayCard) -> tuple[Event, ...]:
     hand = contract.bid.hands[seat] & left
     if not cards_open(deal) >> card & 1:
         raise _refusal(deal, hand, card)
-    marriage = 0
+    marriage: int | None = None
     events: tuple[Event, ...]
     if hand & MATES[card] and contract.bid.trump != NO_TRUMP:
         marriage = _marriage(deal, command)
@@ -70,13 +70,13 @@ def _plays_with_words(seat: int, cards: int, hand: int) -> tuple[PlayCard, ...]:
     return tuple(plays)
 
 
-def _marriage(deal: Playing, command: PlayCard) -> int:
-    """What the marriage is worth that this card announces; 0 when the player withholds it (§7.8)."""
+def _marriage(deal: Playing, command: PlayCard) -> int | None:
+    """What the marriage is worth that this card announces; None when the player withholds it (§7.8)."""
     if deal.contract.words[deal.seat]:
         if command.marriage is None:
             raise RuleViolation("marriage_word_required")
         if not command.marriage:
-            return 0
+            return None
     elif command.marriage is not None:
         raise RuleViolation("marriage_word_not_asked")
     return marriage_points(command.card, deal.contract.bid.trump)
@@ -102,10 +102,7 @@ def _refusal(deal: Playing, hand: int, card: int) -> RuleViolation:
 
 _PLAYS_OF_BYTE = tuple(
     tuple(
-        tuple(
-            tuple(PLAYS[seat][8 * suit + rank] for rank in range(8) if byte >> rank & 1)
-            for byte in range(256)
-        )
+        tuple(tuple(PLAYS[seat][8 * suit + rank] for rank in range(8) if byte >> rank & 1) for byte in range(256))
         for suit in range(4)
     )
     for seat in range(SEATS)

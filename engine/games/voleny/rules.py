@@ -12,6 +12,8 @@ Part = Literal["hra", "sedma", "sto", "betl", "durch", "sedma_proti", "sto_proti
 KINDS: Final[tuple[Kind, ...]] = ("colour", "betl", "durch")
 PARTS: Final[tuple[Part, ...]] = ("hra", "sedma", "sto", "betl", "durch", "sedma_proti", "sto_proti")
 PROTIS: Final[tuple[Proti, ...]] = ("sedma_proti", "sto_proti")
+CONTRACT: Final[tuple[Part, ...]] = ("hra", "sto", "sedma")
+"""The parts of a contract in the order they are announced: hra a sedma, sto a sedma (§5.1)."""
 
 HRA, SEDMA, STO, BETL, DURCH, SEDMA_PROTI, STO_PROTI = (1 << index for index in range(7))
 """The parts as bits, for sets of parts."""

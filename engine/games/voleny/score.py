@@ -115,9 +115,7 @@ def _with_trumps(contract: Contract, taken: Taken, declarer: Side, defence: Side
         rows.append(Row("sto", tens > 0, _level(contract, "sto"), tens * rates.sto * hearts, sure))
     if contract.protis[0] != NOBODY:
         won = seven_player == last_taker == contract.protis[0]
-        rows.append(
-            Row("sedma_proti", won, _level(contract, "sedma_proti"), -_signed(won, rates.sedma * hearts))
-        )
+        rows.append(Row("sedma_proti", won, _level(contract, "sedma_proti"), -_signed(won, rates.sedma * hearts)))
     if contract.protis[1] != NOBODY:
         tens = _hundred(bid.rules, defence, declarer)
         rows.append(Row("sto_proti", tens > 0, _level(contract, "sto_proti"), -tens * rates.sto * hearts))
@@ -203,5 +201,5 @@ def _clamp(net: int, cap: int) -> int:
     return max(-cap, min(cap, net)) if cap else net
 
 
-_PART_INDEX = {part: index for index, part in enumerate(PARTS)}
+_PART_INDEX: dict[str, int] = {part: index for index, part in enumerate(PARTS)}
 _PART_BIT: dict[str, int] = {part: bits_of((part,)) for part in PARTS} | {"tiche_sto": HRA}

@@ -22,9 +22,7 @@ def takes_all_with_trumps(hand: int, talon: int, trump: int) -> bool:
     if _masters(hand & trumps, out & trumps, _HIGHER_TEN_HIGH) < (out & trumps).bit_count():
         return False
     return all(
-        _suit_runs(hand & suit, out & suit, _HIGHER_TEN_HIGH)
-        for index, suit in enumerate(SUIT_MASKS)
-        if index != trump
+        _suit_runs(hand & suit, out & suit, _HIGHER_TEN_HIGH) for index, suit in enumerate(SUIT_MASKS) if index != trump
     )
 
 

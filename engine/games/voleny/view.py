@@ -16,7 +16,7 @@ from engine.games.voleny.events import (
     TrumpChosen,
 )
 from engine.games.voleny.legal import legal, to_act
-from engine.games.voleny.rules import SEATS, Kind, Part, Rules, bits_of, parts_of
+from engine.games.voleny.rules import SEATS, Kind, Part, bits_of, parts_of
 from engine.games.voleny.score import card_points
 from engine.games.voleny.state import (
     NO_CARD,
@@ -44,7 +44,6 @@ class Public(NamedTuple):
     """What everybody at the table may know."""
 
     phase: Phase
-    rules: Rules | None
     dealer: int | None
     to_act: tuple[int, ...]
     declarer: int | None = None
@@ -81,20 +80,18 @@ def public(deal: State) -> Public:
     """What everybody may know."""
     match deal:
         case Undealt():
-            return Public("over", None, None, ())
-        case ChoosingTrump(rules=rules, dealer=dealer):
-            return Public("choose_trump", rules, dealer, to_act(deal))
-        case Discarding(rules=rules, dealer=dealer):
-            return Public("discard", rules, dealer, to_act(deal), declarer=deal.seat)
-        case Declaring(rules=rules, dealer=dealer):
-            return Public("declare", rules, dealer, to_act(deal), declarer=deal.seat)
-        case Answering(rules=rules, dealer=dealer):
-            return Public("answer", rules, dealer, to_act(deal), declarer=_forehand(dealer), game="colour")
-        case Announcing(rules=rules, dealer=dealer):
+            return Public("over", None, ())
+        case ChoosingTrump(dealer=dealer):
+            return Public("choose_trump", dealer, to_act(deal))
+        case Discarding(dealer=dealer):
+            return Public("discard", dealer, to_act(deal), declarer=deal.seat)
+        case Declaring(dealer=dealer):
+            return Public("declare", dealer, to_act(deal), declarer=deal.seat)
+        case Answering(dealer=dealer):
+            return Public("answer", dealer, to_act(deal), declarer=_forehand(dealer), game="colour")
+        case Announcing(dealer=dealer):
             trump = deal.trump_card >> 3
-            return Public(
-                "announce", rules, dealer, to_act(deal), declarer=deal.seat, game="colour", trump=trump
-            )
+            return Public("announce", dealer, to_act(deal), declarer=deal.seat, game="colour", trump=trump)
         case Doubling():
             return _doubled(deal)
         case Playing():
@@ -117,9 +114,7 @@ def shown(event: Event, seat: int | None) -> Event:
     """The event as `seat` may know it."""
     match event:
         case Dealt(deck=deck, dealer=dealer):
-            hand = (
-                None if seat is None or deck is None else _dealt_to(deck, (seat - _forehand(dealer)) % SEATS)
-            )
+            hand = None if seat is None or deck is None else _dealt_to(deck, (seat - _forehand(dealer)) % SEATS)
             return replace(event, deck=None, hand=hand)
         case TrumpChosen(seat=actor) if actor != seat:
             return replace(event, card=None)
@@ -145,7 +140,6 @@ def _doubled(deal: Doubling) -> Public:
     answering = bid.game == "betl" and deal.turn == 0
     return Public(
         "answer" if answering else "doubling",
-        bid.rules,
         bid.dealer,
         to_act(deal),
         declarer=bid.declarer,
@@ -166,7 +160,6 @@ def _played(deal: Playing) -> Public:
     takers = [taker for taker, _ in taken]
     return Public(
         "play",
-        bid.rules,
         bid.dealer,
         to_act(deal),
         declarer=bid.declarer,
