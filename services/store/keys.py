@@ -1,4 +1,4 @@
-"""Ids and the names of all keys; a partition's keys share its hash tag, so that one script may touch them all."""
+"""Ids and the names of all keys; those of a partition share a hash tag, so that one script may touch them."""
 
 import re
 import secrets
@@ -48,8 +48,13 @@ def commands(partition: str) -> str:
     return f"m:{{p{partition}}}:cmd"
 
 
+def bell(partition: str) -> str:
+    """Channel that tells the partition's owner of a new command."""
+    return f"m:{{p{partition}}}:bell"
+
+
 def push(partition: str) -> str:
-    """Short stream of what has just been applied, for live readers."""
+    """Channel of what has just been applied, for live readers."""
     return f"m:{{p{partition}}}:push"
 
 
@@ -74,7 +79,7 @@ def lease(partition: str) -> str:
 
 
 def state(partition: str) -> str:
-    """Hash: epoch of the last lease, cursor `cur` into the commands, `tries:<command>` of crashing commands."""
+    """Hash: `epoch` of the last lease, `cur`sor into the commands, `tries:<command>` of crashing ones."""
     return f"m:{{p{partition}}}:st"
 
 

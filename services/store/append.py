@@ -1,0 +1,171 @@
+"""The only write to a table: a command's events, receipt, views and cursor together, or nothing."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+from redis import Redis
+from redis.exceptions import ResponseError
+
+from services.store import keys, scripts
+
+BATCH_MAX = 32
+
+_APPLY = scripts.load("apply")
+
+
+class Status(StrEnum):
+    """What became of an entry; after all but the first two, nothing of it was written."""
+
+    APPLIED = "applied"
+    DUPLICATE = "duplicate"  # Its key was answered before; that receipt holds, and the cursor moves on.
+    BEHIND = "behind"  # The cursor has passed this command.
+    GAP = "gap"  # The command before it has not been handled.
+    FENCED = "fenced"  # The lease is another's.
+    CONFLICT = "conflict"  # The table is at another version.
+
+
+class BrokenStore(Exception):
+    """A key of the store is not what it must be; somebody else wrote to it."""
+
+
+class Position(NamedTuple):
+    """Where a command stands in its partition, and whose it is to handle."""
+
+    aggregate: str
+    fence: str
+    previous: str  # The id of the command before it, or the cursor.
+    command: str
+    actor: str
+    key: str
+    fingerprint: str
+
+
+class Answer(NamedTuple):
+    """A command without events: refused, or one that changes no table. `expected` None: at any version."""
+
+    position: Position
+    expected: int | None
+    receipt: bytes
+    forget_at: int | None = None
+    dead: tuple[str | bytes, ...] = ()  # Fields and values of a dead letter.
+
+
+class Entry(NamedTuple):
+    """An applied command: everything that is written with it, at version `expected` + 1."""
+
+    position: Position
+    expected: int
+    receipt: bytes
+    at: int
+    events: bytes
+    tag: str
+    shown: tuple[bytes, tuple[bytes | None, bytes | None, bytes | None]]
+    public: bytes
+    private: tuple[bytes, bytes, bytes]
+    who: str
+    code: str
+    settled: int
+    kinds: str = ""
+    due: int | None = None
+    due_changed: bool = False
+    forget_at: int | None = None
+    feed_floor: int | None = None
+    snapshot: bytes = b""
+
+
+class Result(NamedTuple):
+    """The status of an entry; `receipt` is the stored one of a duplicate."""
+
+    status: Status
+    receipt: bytes = b""
+
+
+def apply_many(redis: Redis, entries: Sequence[Entry | Answer]) -> list[Result]:
+    """Write the entries in order, each whole or not at all, in one round trip.
+
+    Within a partition nothing after a failed entry is written, since each names the command before it.
+    Raises StoreUnavailable when it is unknown which were written; sending them again is safe.
+    Raises BrokenStore when a key has the wrong type.
+    """
+    replies = scripts.run_many(redis, _APPLY, [_call(entry) for entry in entries])
+    return [_result(reply) for reply in replies]
+
+
+def _result(reply: list[bytes] | ResponseError) -> Result:
+    if isinstance(reply, ResponseError):
+        raise BrokenStore(str(reply)) from reply
+    status = reply[0].decode()
+    if status == "broken":
+        raise BrokenStore(f"wrong type of {reply[1].decode()}")
+    return Result(_STATUSES[status], reply[1] if status == "duplicate" else b"")
+
+
+_STATUSES = {status.value: status for status in Status}
+
+
+@lru_cache(maxsize=8192)
+def _keys(aggregate: str) -> tuple[str, ...]:
+    partition = keys.partition_of(aggregate)
+    return (
+        keys.lease(partition),
+        keys.state(partition),
+        keys.receipts(aggregate),
+        keys.due(partition),
+        keys.dead(partition),
+        keys.events(aggregate),
+        keys.feed(aggregate),
+        keys.view(aggregate),
+        keys.log(partition),
+        keys.snapshot(aggregate),
+        keys.tables(partition),
+    )
+
+
+def _call(entry: Entry | Answer) -> scripts.Call:
+    position = entry.position
+    head = (
+        position.fence,
+        position.previous,
+        position.command,
+        "" if entry.expected is None else entry.expected,
+        keys.push(keys.partition_of(position.aggregate)),
+        position.aggregate,
+        keys.receipt_field(position.actor, position.key),
+        entry.receipt,
+        "" if entry.forget_at is None else entry.forget_at,
+    )
+    tail = ("", *entry.dead) if isinstance(entry, Answer) else _writes(entry)
+    return scripts.Call(_keys(position.aggregate), head + tail)
+
+
+def _writes(entry: Entry) -> tuple[str | bytes | int, ...]:
+    position = entry.position
+    public_events, seat_events = entry.shown
+    return (
+        entry.expected + 1,
+        entry.at,
+        position.actor,
+        position.key,
+        position.fingerprint,
+        entry.events,
+        entry.tag,
+        public_events,
+        *(seen or b"" for seen in seat_events),
+        entry.public,
+        *entry.private,
+        entry.who,
+        entry.code,
+        entry.settled,
+        entry.kinds,
+        _clock(entry),
+        "" if entry.feed_floor is None else entry.feed_floor,
+        entry.snapshot,
+    )
+
+
+def _clock(entry: Entry) -> str | int:
+    if not entry.due_changed:
+        return ""
+    return "-" if entry.due is None else entry.due

@@ -1,0 +1,132 @@
+"""The past of a table: its last snapshot and everything that happened since."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from redis import Redis
+from redis.exceptions import ResponseError
+
+from services.store import keys
+from services.store.wire import Fields, Reply, ask, ask_many, fields_of
+
+PAGE = 1_000
+
+
+class BrokenStream(Exception):
+    """The stream of a table has a hole, or ends before its snapshot: something else wrote to it."""
+
+
+class NewerEvent(Exception):
+    """The stream holds events of a version that this build does not know; only a newer build may go on."""
+
+
+class Recorded(NamedTuple):
+    """One entry of a table's stream. `events` is the JSON array of what happened, `tag` names the build."""
+
+    version: int
+    at: int
+    actor: str
+    key: str
+    fingerprint: str
+    events: bytes
+    tag: str
+
+
+class Snapshot(NamedTuple):
+    """The whole state at `version`, as the build `tag` wrote it."""
+
+    version: int
+    tag: str
+    body: bytes
+
+
+class History(NamedTuple):
+    """`version` is the table's now, 0: there is none; `entries` follow the snapshot without a hole."""
+
+    version: int
+    snapshot: Snapshot | None
+    entries: list[Recorded]
+
+
+def load(redis: Redis, table: str, tag: str) -> History:
+    """The past of `table`, from a snapshot with this `tag` if there is one, else from the first event.
+
+    Raises BrokenStream.
+    """
+    snapshot = _snapshot(ask(redis, "HMGET", keys.snapshot(table), "v", "x", "b"), tag)
+    start = snapshot.version if snapshot else 0
+    entries = list(entries_after(redis, table, start))
+    if snapshot and not entries and _last_version(redis, table) < start:
+        raise BrokenStream(f"{table}: the snapshot is of version {start}, the stream ends before it")
+    return History(start + len(entries), snapshot, entries)
+
+
+def entries_after(redis: Redis, table: str, version: int) -> Iterator[Recorded]:
+    """All entries after `version`, page by page. Raises BrokenStream at a hole."""
+    while True:
+        page = ask(redis, "XRANGE", keys.events(table), f"{version + 1}-0", "+", "COUNT", PAGE)
+        for id_, flat in page:
+            entry = _recorded(id_, fields_of(flat))
+            if entry.version != version + 1:
+                raise BrokenStream(f"{table}: version {version + 1} is missing before {entry.version}")
+            version = entry.version
+            yield entry
+        if len(page) < PAGE:
+            return
+
+
+def clock_entries(redis: Redis, partition: str) -> list[tuple[str, int]]:
+    """What the clock of a partition waits for: (member, ms), the earliest first."""
+    reply = ask(redis, "ZRANGE", keys.due(partition), 0, -1, "WITHSCORES")
+    flat = iter(reply)
+    return [(member.decode(), int(float(score))) for member, score in zip(flat, flat, strict=True)]
+
+
+def tables_of(redis: Redis, partition: str) -> list[str]:
+    """The tables of a partition, in order."""
+    return sorted(table.decode() for table in ask(redis, "SMEMBERS", keys.tables(partition)))
+
+
+def count_try(redis: Redis, partition: str, command: str) -> int:
+    """Count that `command` is about to be tried; kept in the store, so that a crash of the worker counts."""
+    return int(ask(redis, "HINCRBY", keys.state(partition), f"tries:{command}", 1))
+
+
+def cursors(redis: Redis, partitions: list[str]) -> dict[str, str]:
+    """The id of the last handled command of each partition."""
+    replies = ask_many(redis, [("HGET", keys.state(each), "cur") for each in partitions])
+    found: dict[str, str] = {}
+    for partition, reply in zip(partitions, replies, strict=True):
+        if isinstance(reply, ResponseError):
+            raise reply
+        found[partition] = reply.decode() if reply else "0-0"
+    return found
+
+
+def _snapshot(values: list[bytes | None], tag: str) -> Snapshot | None:
+    """A snapshot of another build is as good as none: its shape is only known to that build."""
+    version, found, body = values
+    if version is None or found is None or body is None or found.decode() != tag:
+        return None
+    return Snapshot(int(version), tag, body)
+
+
+def _last_version(redis: Redis, table: str) -> int:
+    reply: Reply = ask(redis, "XREVRANGE", keys.events(table), "+", "-", "COUNT", 1)
+    return _version(reply[0][0]) if reply else 0
+
+
+def _recorded(id_: bytes, fields: Fields) -> Recorded:
+    return Recorded(
+        _version(id_),
+        int(fields[b"at"]),
+        fields[b"a"].decode(),
+        fields[b"k"].decode(),
+        fields[b"f"].decode(),
+        fields[b"e"],
+        fields[b"x"].decode(),
+    )
+
+
+def _version(id_: bytes) -> int:
+    return int(id_.partition(b"-")[0])

@@ -1,0 +1,70 @@
+"""Who handles a partition: a lease that runs out, and a fence that stops every late write of an old owner."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from redis import Redis
+
+from services.store import keys, scripts
+from services.store.wire import first_error
+
+LEASE_MS = 8_000
+RENEW_MS = 2_000
+ALIVE_MS = 6_000  # Less than a lease: once that ends, the others have shared the dead worker's part.
+
+_CLAIM, _RENEW, _RELEASE = scripts.load("claim"), scripts.load("renew"), scripts.load("release")
+_HEARTBEAT = scripts.load("heartbeat")
+
+
+class Lease(NamedTuple):
+    """A claimed partition. `cursor` is the id of the last command that was handled."""
+
+    fence: str
+    cursor: str
+
+
+class Roll(NamedTuple):
+    """Who is alive, at the server's time in milliseconds since the epoch."""
+
+    at: int
+    workers: list[str]
+
+
+def claim(redis: Redis, partitions: Sequence[str], nonce: str, ms: int = LEASE_MS) -> dict[str, Lease]:
+    """Those of `partitions` that nobody owned, now the caller's for `ms`; one round trip."""
+    calls = [scripts.Call((keys.lease(each), keys.state(each)), (nonce, ms)) for each in partitions]
+    replies = scripts.run_many(redis, _CLAIM, calls)
+    first_error(replies)
+    return {
+        partition: Lease(reply[0].decode(), reply[1].decode())
+        for partition, reply in zip(partitions, replies, strict=True)
+        if reply
+    }
+
+
+def renew(redis: Redis, fences: Mapping[str, str], ms: int = LEASE_MS) -> set[str]:
+    """Prolong the leases on the partitions of `fences`; gives those that are lost."""
+    calls = [scripts.Call((keys.lease(each),), (fence, ms)) for each, fence in fences.items()]
+    replies = scripts.run_many(redis, _RENEW, calls)
+    first_error(replies)
+    return {partition for partition, kept in zip(fences, replies, strict=True) if not kept}
+
+
+def release(redis: Redis, fences: Mapping[str, str]) -> None:
+    """Give partitions back, so that others need not wait for the lease to run out."""
+    calls = [scripts.Call((keys.lease(each),), (fence,)) for each, fence in fences.items()]
+    first_error(scripts.run_many(redis, _RELEASE, calls))
+
+
+def heartbeat(redis: Redis, worker: str, ms: int = ALIVE_MS) -> Roll:
+    """Tell that `worker` lives ("" only asks); gives all that do.
+
+    This decides who should own what, never who may write.
+    """
+    at, *workers = scripts.run(redis, _HEARTBEAT, (keys.workers(),), (worker, ms))
+    return Roll(int(at), sorted(name.decode() for name in workers))
+
+
+def sign_off(redis: Redis, worker: str) -> None:
+    """Take `worker` off the roll at once."""
+    redis.zrem(keys.workers(), worker)

@@ -1,0 +1,11 @@
+-- Claims a partition that nobody owns, with an epoch that no owner had before.
+--
+-- KEYS  1 lease  2 state
+-- ARGV  1 nonce of the caller  2 how long the lease lasts, ms
+-- Gives {fence, cursor} | {} when somebody owns it
+if redis.call('EXISTS', KEYS[1]) == 1 then return {} end
+local epoch = redis.call('HINCRBY', KEYS[2], 'epoch', 1)
+-- The nonce keeps fences apart even if a fail-over to a replica that lags takes the epoch back.
+local fence = string.format('%d', epoch) .. ':' .. ARGV[1]
+redis.call('SET', KEYS[1], fence, 'PX', ARGV[2])
+return {fence, redis.call('HGET', KEYS[2], 'cur') or '0-0'}

@@ -1,0 +1,7 @@
+-- Gives a lease back, if it is still the caller's.
+--
+-- KEYS  1 lease
+-- ARGV  1 fence
+-- Gives 1 | 0 when the lease was another's already
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])

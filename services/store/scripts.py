@@ -1,0 +1,61 @@
+"""The scripts that run inside the store, from `lua/`; each tells its keys and arguments in its head."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from redis import Redis
+from redis.exceptions import NoScriptError, ResponseError
+
+from services.store.wire import Argument, Reply, Request, ask, ask_many
+
+_FOLDER = Path(__file__).parent / "lua"
+
+
+class Script(NamedTuple):
+    """A script by its text, and by the digest under which a server that has seen it knows it."""
+
+    text: str
+    digest: str
+
+
+class Call(NamedTuple):
+    """One run of a script."""
+
+    keys: Sequence[Argument]
+    arguments: Sequence[Argument]
+
+
+def load(name: str) -> Script:
+    """The script `lua/<name>.lua`."""
+    text = (_FOLDER / f"{name}.lua").read_text(encoding="utf-8")
+    return Script(text, hashlib.sha1(text.encode()).hexdigest())
+
+
+def run(redis: Redis, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Reply:
+    """The reply of one run. Raises StoreUnavailable, or ResponseError when the script failed."""
+    [reply] = run_many(redis, script, [Call(keys, arguments)])
+    if isinstance(reply, ResponseError):
+        raise reply
+    return reply
+
+
+def run_many(redis: Redis, script: Script, calls: Sequence[Call]) -> list[Reply]:
+    """The replies of all runs in order, in one round trip; for one that failed, its ResponseError.
+
+    A server forgets scripts when it restarts: then the missing runs follow, still in order.
+    """
+    replies = ask_many(redis, [request(script, call) for call in calls])
+    missing = [place for place, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+    if missing:
+        ask(redis, "SCRIPT", "LOAD", script.text)
+        again = ask_many(redis, [request(script, calls[place]) for place in missing])
+        for place, reply in zip(missing, again, strict=True):
+            replies[place] = reply
+    return replies
+
+
+def request(script: Script, call: Call) -> Request:
+    """The request that runs `script` on a server that knows it."""
+    return ("EVALSHA", script.digest, len(call.keys), *call.keys, *call.arguments)
