@@ -16,7 +16,7 @@ MODULES = {
     "projector": "services.projections",
     "jobs": "services.jobs",
 }
-GREEN = {"front", "push"}  # These serve thousands of open connections in one thread.
+GREEN = {"front", "push", "api"}  # These wait for many clients at once in one thread.
 STORE_SECONDS_MAX = 30.0
 LOG_FORMAT = "%(levelname)s %(name)s: %(message)s"
 
