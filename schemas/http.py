@@ -6,17 +6,16 @@ from typing import Any, cast
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from schemas.bodies import StrictBoolean, all_different, join_code, seat, whole
 from schemas.errors import Malformed
 from schemas.games import WIRE
 
 NAME_CHARACTERS_MAX = 40
-SEATS = (0, 1, 2)
 BOT_POLICIES = ("rule", "random")
 STAKES = ("free", "bankroll")
 DEALS_MAX = 10_000
 TURN_SECONDS_MAX = 86_400
 BUY_IN_MAX = 1_000_000_000
-CODE_CHARACTERS_MAX = 32
 EVENTS_MAX = 500
 PAGE_MAX = 100
 
@@ -31,15 +30,6 @@ class Name(fields.String):
         return text
 
 
-class StrictBoolean(fields.Boolean):
-    """true or false, and nothing that only looks like it."""
-
-    def _deserialize(self, value: object, attr: str | None, data: Any, **kwargs: Any) -> bool:
-        if value is not True and value is not False:
-            raise self.make_error("invalid", input=value)
-        return value
-
-
 class Digits(fields.Integer):
     """A whole number in a query, as plain decimal digits."""
 
@@ -50,19 +40,6 @@ class Digits(fields.Integer):
 
 
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,14}")
-
-
-def _seat(**more: Any) -> fields.Integer:
-    return fields.Integer(strict=True, validate=validate.OneOf(SEATS), **more)
-
-
-def _whole(low: int, high: int, **more: Any) -> fields.Integer:
-    return fields.Integer(strict=True, validate=validate.Range(low, high), **more)
-
-
-def _all_different(values: list[int]) -> None:
-    if len(set(values)) < len(values):
-        raise ValidationError("Names a seat twice.")
 
 
 class PlayerBody(Schema):
@@ -82,23 +59,23 @@ class TableBody(Schema):
         load_default=dict,
         metadata={"description": "A preset and any overrides; the lobby shows what follows from them."},
     )
-    deals = _whole(
+    deals = whole(
         1, DEALS_MAX, allow_none=True, load_default=None,
         metadata={"description": "The length of the session; null: open end."},
     )
     bots = fields.List(
-        _seat(), load_default=list, validate=_all_different,
+        seat(), load_default=list, validate=all_different,
         metadata={"description": "Seats that bots fill.", "uniqueItems": True},
     )
     bot_policy = fields.String(load_default="rule", validate=validate.OneOf(BOT_POLICIES))
     auto_ready = StrictBoolean(load_default=False)
-    turn_seconds = _whole(
+    turn_seconds = whole(
         1, TURN_SECONDS_MAX, allow_none=True, load_default=None,
         metadata={"description": "Time for a turn; then the most modest move is played. null: no limit."},
     )
     private = StrictBoolean(load_default=False)
     stake = fields.String(load_default="free", validate=validate.OneOf(STAKES))
-    buy_in = _whole(
+    buy_in = whole(
         1, BUY_IN_MAX, metadata={"description": "Under bankroll: the chips that sitting down brings to the table."}
     )
 
@@ -122,34 +99,10 @@ def _rules(body: dict[str, Any]) -> dict[str, Any]:
         raise ValidationError(error.message, ".".join(filter(None, ("rules", error.field)))) from None
 
 
-class SitBody(Schema):
-    """Take a seat."""
-
-    type = fields.String(required=True, validate=validate.Equal("sit"))
-    seat = _seat(metadata={"description": "Left out: the lowest free one."})
-    code = fields.String(
-        validate=validate.Length(1, CODE_CHARACTERS_MAX), metadata={"description": "The join code of a private table."}
-    )
-
-
-class ReadyBody(Schema):
-    """Be ready for the next deal."""
-
-    type = fields.String(required=True, validate=validate.Equal("ready"))
-
-
-class LeaveBody(Schema):
-    """Give the seat up; in a deal a bot plays its cards on."""
-
-    type = fields.String(required=True, validate=validate.Equal("leave"))
-
-
 class CodeQuery(Schema):
     """What a spectator of a private table adds."""
 
-    code = fields.String(
-        validate=validate.Length(1, CODE_CHARACTERS_MAX), metadata={"description": "The join code of a private table."}
-    )
+    code = join_code()
 
 
 class EventsQuery(CodeQuery):

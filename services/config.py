@@ -91,6 +91,10 @@ class Config:
         "When the embedded store forces writes to the disk: always (an answered command survives a power cut)"
         " or everysec (a power cut may lose the last seconds; a killed process loses nothing either way).",
     )
+    allowed_origins: str = _setting(
+        "MARIAS_ALLOWED_ORIGINS", str, "",
+        "Web pages of others that may call the API (CORS), such as https://example.org, with commas between; * is all.",
+    )
     log_level: str = _setting(
         "MARIAS_LOG_LEVEL", _level, "warning", "The least that is logged: debug, info, warning or error."
     )

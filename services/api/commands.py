@@ -7,8 +7,8 @@ from flask import Response, request
 from flask_smorest import Blueprint
 
 from schemas.answers import AppliedAnswer, QueuedAnswer, ReceiptAnswer
-from schemas.http import canonical_command
 from schemas.problems import kind
+from schemas.table_commands import canonical_command
 from services.api import describe
 from services.api.auth import caller, player
 from services.api.backend import backend

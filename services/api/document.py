@@ -11,7 +11,7 @@ from flask_smorest import Api, Blueprint
 from marshmallow import Schema
 
 from schemas.answers import KeysAnswer, KindAnswer, KindsAnswer
-from schemas.http import command_bodies
+from schemas.bodies import command_bodies
 from schemas.problems import KINDS
 from services.api import describe
 from services.api.backend import backend
@@ -58,7 +58,7 @@ def describe_app(app: Flask, blueprints: list[Blueprint]) -> None:
 
 def _describe_commands(api: Api, bodies: dict[str, type[Schema]]) -> None:
     """One schema of a command, told apart by `type`."""
-    names = {kind: schema.__name__.removesuffix("Schema") for kind, schema in bodies.items()}
+    names = {kind: schema.__name__.removeprefix("_") for kind, schema in bodies.items()}
     for kind, schema in bodies.items():
         api.spec.components.schema(names[kind], schema=schema)
     places = {kind: f"#/components/schemas/{name}" for kind, name in names.items()}

@@ -4,8 +4,8 @@ import re
 import secrets
 import time
 
-import structlog
 from flask import Flask, Response, g, request
+from structlog.typing import FilteringBoundLogger
 
 from services.api.auth import authenticate
 from services.api.backend import backend
@@ -21,10 +21,9 @@ CORS_EXPOSED = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id"
 CORS_SECONDS = "600"
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_log = structlog.get_logger("marias.api")
 
 
-def register(app: Flask, *, origins: frozenset[str]) -> None:
+def register(app: Flask, *, log: FilteringBoundLogger, origins: frozenset[str]) -> None:
     """Put the hooks round the endpoints of `app`; `origins` are the web pages of others that may call it."""
 
     @app.before_request
@@ -43,7 +42,7 @@ def register(app: Flask, *, origins: frozenset[str]) -> None:
         headers.setdefault("Cache-Control", "no-store")
         if origins:
             _allow_origin(response, origins)
-        _note(response)
+        _note(response, log)
         return response
 
 
@@ -61,12 +60,12 @@ def _allow_origin(response: Response, origins: frozenset[str]) -> None:
         response.headers["Access-Control-Max-Age"] = CORS_SECONDS
 
 
-def _note(response: Response) -> None:
+def _note(response: Response, log: FilteringBoundLogger) -> None:
     """Count the answer and log it: never the query (it may hold a join code), a body or a token."""
     seconds = time.perf_counter() - g.began
     route = request.url_rule.rule if request.url_rule is not None else "none"
     backend().metrics.answered(request.method, route, response.status_code, seconds)
-    _log.info(
+    log.info(
         "answered", method=request.method, path=request.path, status=response.status_code,
         ms=round(seconds * 1000, 2), request=g.request_id,
         who=g.principal.id if "principal" in g else None, code=g.get("code"),

@@ -11,7 +11,7 @@ from flask_smorest import Blueprint
 from schemas.answers import EventsAnswer, LobbyAnswer, TableAnswer, ViewAnswer
 from schemas.http import CodeQuery, EventsQuery, LobbyQuery, TableBody
 from services.api import describe, projected
-from services.api.access import Sight, look_at
+from services.api.access import look_at
 from services.api.auth import player
 from services.api.backend import backend
 from services.api.body import load_body, load_query
@@ -22,6 +22,7 @@ from services.api.waiting import take_in_and_wait
 from services.intake import Submitted
 from services.store import views
 from services.store.keys import new_table_id
+from services.store.tenure import freed_since
 
 OPEN_SECONDS_MAX = 5
 CODE_LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"  # No two that look alike.
@@ -112,12 +113,16 @@ def get_events(table: str) -> Response:
         raise Problem("not_found", "There is no such table.")
     if told.gone and after is not None:
         raise Problem("events_gone", facts={"oldest": told.oldest})
-    return Response(_feed(told, sight), mimetype=JSON)
+    return Response(_feed(table, told, sight.seat), mimetype=JSON)
 
 
-def _feed(told: views.Told, sight: Sight) -> bytes:
+def _feed(table: str, told: views.Told, seat: int | None) -> bytes:
+    """Who sat here before may have seen cards that are no business of who sits here now."""
+    hidden = freed_since(backend().redis, table, told, seat) if seat is not None else 0
     items = (
-        b'{"version":%d,"at":"%b","events":%b}' % (item.version, _time(item.at), item.events(sight.seat))
+        b'{"version":%d,"at":"%b","events":%b}' % (
+            item.version, _time(item.at), item.events(seat if item.version > hidden else None)
+        )
         for item in told.items
     )
     return b'{"version":%d,"events":[%b],"more":%b}' % (

@@ -1,0 +1,47 @@
+"""The application: endpoints and what stands round them, over connections that are given to it."""
+
+import threading
+
+from flask import Flask
+from redis import Redis
+
+from services.api import commands, deals, document, edge, operations, players, problems, tables
+from services.api.backend import EXTENSION, Backend
+from services.api.body import BODY_BYTES_MAX
+from services.api.log import access_log
+from services.api.metrics import Metrics
+from services.api.waiting import WAITERS_MAX
+from services.config import Config
+from services.store.feed import Feed
+from services.tokens import KeyRing
+
+
+def create_app(
+    redis: Redis, config: Config, *, audit: Redis | None = None, feed: Feed | None = None, ring: KeyRing | None = None
+) -> Flask:
+    """The application over connections that are given to it; it makes none until it is asked something.
+
+    `audit` reads the sealed records for auditors; `feed` and `ring` may be shared with push in one process.
+    """
+    app = Flask(__name__, static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
+    app.extensions[EXTENSION] = Backend(
+        config=config,
+        redis=redis,
+        audit=audit if audit is not None else redis,
+        feed=feed if feed is not None else Feed(redis),
+        ring=ring if ring is not None else KeyRing(config.keys),
+        metrics=Metrics(),
+        waiters=threading.BoundedSemaphore(WAITERS_MAX),
+    )
+    edge.register(app, log=access_log(config.log_level), origins=_origins(config))
+    problems.register(app)
+    document.describe_app(app, [
+        players.blueprint, tables.blueprint, commands.blueprint, deals.blueprint, operations.blueprint,
+        document.blueprint,
+    ])
+    return app
+
+
+def _origins(config: Config) -> frozenset[str]:
+    return frozenset(filter(None, map(str.strip, config.allowed_origins.split(","))))

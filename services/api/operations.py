@@ -1,0 +1,108 @@
+"""For operators: is the service alive, is it ready, and how do its partitions fare. Never a card."""
+
+from typing import Any
+
+import msgspec
+from flask import Response
+from flask_smorest import Blueprint
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from redis import Redis
+
+from schemas.answers import DeadLettersAnswer, LiveAnswer, OperationsAnswer, ReadyAnswer
+from services.api import describe
+from services.api.auth import operator
+from services.api.backend import backend
+from services.api.commands import JSON
+from services.api.problems import Problem
+from services.store import keys, leases
+from services.store.wire import Fields, ask_many, fields_of, first_error
+
+DEAD_LETTERS_MAX = 100
+WAITING_COUNTED_MAX = 1000
+
+blueprint = Blueprint("operations", __name__, description="Health and operations.")
+
+
+@blueprint.get("/v1/health/live")
+@blueprint.doc(security=[], responses=describe.answers({200: LiveAnswer}, is_open=True))
+def get_live() -> Response:
+    """Does this process answer? It says nothing about the store, so that a slow store restarts nobody."""
+    return Response(b'{"status":"live"}', mimetype=JSON)
+
+
+@blueprint.get("/v1/health/ready")
+@blueprint.doc(security=[], responses=describe.answers({200: ReadyAnswer}, is_open=True))
+def get_ready() -> Response:
+    """Can commands be taken in and decided: the store answers and every partition has a living owner."""
+    partitions = _partitions()
+    replies = ask_many(backend().redis, [("EXISTS", keys.lease(each)) for each in partitions])
+    first_error(replies)
+    orphans = [each for each, owned in zip(partitions, replies, strict=True) if not owned]
+    if orphans:
+        raise Problem("unavailable", f"No worker owns {len(orphans)} of {len(partitions)} partitions.")
+    return _json({"status": "ready", "partitions": len(partitions)})
+
+
+@blueprint.get("/metrics")
+@blueprint.doc(security=[], responses={200: {
+    "description": "Prometheus' text format.", "content": {"text/plain": {"schema": {"type": "string"}}},
+}})
+def get_metrics() -> Response:
+    """What this process has counted."""
+    return Response(generate_latest(backend().metrics.registry), content_type=CONTENT_TYPE_LATEST)
+
+
+@blueprint.get("/v1/operations")
+@blueprint.doc(responses=describe.answers({200: OperationsAnswer}, "forbidden"))
+def get_operations() -> Response:
+    """Which workers live, and for each partition what waits and what was given up. For operators and auditors."""
+    operator()
+    redis = backend().redis
+    workers = leases.heartbeat(redis, "").workers
+    return _json({"workers": workers, "partitions": _fare(redis, _partitions())})
+
+
+@blueprint.get("/v1/operations/dead-letters")
+@blueprint.doc(responses=describe.answers({200: DeadLettersAnswer}, "forbidden"))
+def get_dead_letters() -> Response:
+    """The newest commands that were given up. Their bodies are not told: they may name cards."""
+    operator()
+    replies = ask_many(
+        backend().redis,
+        [("XREVRANGE", keys.dead(each), "+", "-", "COUNT", DEAD_LETTERS_MAX) for each in _partitions()],
+    )
+    first_error(replies)
+    letters = [_letter(id_, fields_of(flat)) for entries in replies for id_, flat in entries]
+    letters.sort(key=lambda letter: [int(part) for part in letter["id"].split("-")], reverse=True)
+    return _json({"dead_letters": letters[:DEAD_LETTERS_MAX]})
+
+
+def _partitions() -> list[str]:
+    return keys.all_partitions(backend().config.partitions)
+
+
+def _fare(redis: Redis, partitions: list[str]) -> list[dict[str, Any]]:
+    cursors = ask_many(redis, [("HGET", keys.state(each), "cur") for each in partitions])
+    first_error(cursors)
+    replies = ask_many(redis, [
+        request for each, cursor in zip(partitions, cursors, strict=True) for request in (
+            ("EXISTS", keys.lease(each)),
+            ("XRANGE", keys.commands(each), b"(" + (cursor or b"0-0"), "+", "COUNT", WAITING_COUNTED_MAX),
+            ("XLEN", keys.dead(each)),
+            ("SCARD", keys.tables(each)),
+        )
+    ])
+    first_error(replies)
+    rows = zip(partitions, *(replies[part::4] for part in range(4)), strict=True)
+    return [
+        {"partition": each, "owned": bool(owned), "waiting": len(waiting), "dead": dead, "tables": tables}
+        for each, owned, waiting, dead, tables in rows
+    ]
+
+
+def _letter(id_: bytes, fields: Fields) -> dict[str, str]:
+    return {}
+
+
+def _json(value: dict[str, Any]) -> Response:
+    return Response(msgspec.json.encode(value), mimetype=JSON)

@@ -1,0 +1,34 @@
+"""The API as a process of its own: its connections, its server and its end."""
+
+import signal
+import socket
+import sys
+
+import gevent
+from flask import Flask
+from gevent.pywsgi import WSGIServer
+
+from services.api.app import create_app
+from services.config import Config
+from services.store.connect import connect
+from services.store.feed import Feed
+
+BACKLOG = 1024
+STOP_SECONDS_MAX = 5.0
+
+
+def app_of(config: Config) -> Flask:
+    """The application with connections and a feed of its own, as `config` says."""
+    if config.redis_url is None:
+        sys.exit("REDIS_URL is not set: the API needs the store of the tables.")
+    redis = connect(config.redis_url)
+    audit = connect(config.audit_redis_url) if config.audit_redis_url else redis
+    return create_app(redis, config, audit=audit, feed=Feed(redis, config.partitions).start())
+
+
+def run(config: Config) -> None:
+    """Serve until told to stop; requests under way are answered. The process must be monkey-patched."""
+    listener = socket.socket(fileno=config.listen_fd) if config.listen_fd is not None else (config.host, config.port)
+    server = WSGIServer(listener, app_of(config), backlog=BACKLOG, log=None)
+    signal.signal(signal.SIGTERM, lambda number, frame: gevent.spawn(server.stop, STOP_SECONDS_MAX))
+    server.serve_forever(stop_timeout=STOP_SECONDS_MAX)
