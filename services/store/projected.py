@@ -1,0 +1,134 @@
+"""What the projections have written, for those who answer questions with it; nothing here is the truth."""
+
+from typing import Any, NamedTuple
+
+import msgspec
+from redis import Redis
+
+from services.store import keys
+from services.store.accounts import Ledger, Posting, UnknownPosting
+from services.store.wire import ask, ask_many, first_error
+
+BALANCE, BALANCES = "balance", "balances"
+
+_decode = msgspec.json.decode
+_encode = msgspec.json.encode
+
+
+class Lobby(NamedTuple):
+    """A page of the lobby, the newest table first: JSON rows, and the `after` of the next page, if any."""
+
+    rows: tuple[bytes, ...]
+    next: str | None
+
+
+class DealPaid(NamedTuple):
+    """What deal number `deal` paid, chips by seat."""
+
+    deal: int
+    payments: tuple[int, ...]
+
+
+class Bank(NamedTuple):
+    """What lies at the seats of a table, and a page of the deals that made it; `next` as in Lobby."""
+
+    balances: tuple[int, ...]
+    deals: tuple[DealPaid, ...]
+    next: int | None
+
+
+def posting_place(at: int, table: str, version: int, seat: int) -> str:
+    """Where a posting stands among those of its player: by time, the same whoever projects in which order."""
+    return f"{at:015d}-{table}-{version:09d}-{seat}"
+
+
+def table_place(opened_at: int, table: str) -> str:
+    """Where a table stands in the lobby."""
+    return f"{opened_at:015d}-{table}"
+
+
+def lobby(redis: Redis, after: str | None, limit: int) -> Lobby:
+    """The public tables that are not finished; `after` is the `next` of the page before."""
+    start = "+" if after is None else f"({after}"
+    places = ask(redis, "ZREVRANGEBYLEX", keys.lobby_order(), start, "-", "LIMIT", 0, limit + 1)
+    shown = places[:limit]
+    if not shown:
+        return Lobby((), None)
+    rows = ask(redis, "HMGET", keys.lobby(), *(place.partition(b"-")[2] for place in shown))
+    following = shown[-1].decode() if len(places) > limit else None
+    return Lobby(tuple(row for row in rows if row is not None), following)
+
+
+def score(redis: Redis, player: str, after: str | None, limit: int) -> Ledger:
+    """The postings at free tables that follow the one with the id `after`. Raises UnknownPosting."""
+    start = "-" if after is None else f"({_place_of(redis, player, after)}"
+    replies = ask_many(
+        redis,
+        [
+            ("ZRANGEBYLEX", keys.score(player), start, "+", "LIMIT", 0, limit),
+            ("HGET", keys.balance(player), BALANCE),
+        ],
+    )
+    first_error(replies)
+    places, balance = replies
+    ids = [_id_of(place.decode()) for place in places]
+    found = ask(redis, "HMGET", keys.balance(player), *ids) if ids else []
+    return Ledger(int(balance or 0), tuple(Posting(**_decode(posting)) for posting in found))
+
+
+def _place_of(redis: Redis, player: str, id_: str) -> str:
+    found = ask(redis, "HGET", keys.balance(player), id_) if id_.count(":") == 2 else None
+    if found is None:
+        raise UnknownPosting(id_)
+    table, version, seat = id_.split(":")
+    return posting_place(_decode(found)["at"], table, int(version), int(seat))
+
+
+def _id_of(place: str) -> str:
+    """The id `<table>:<version>:<seat>` of a posting at `place`."""
+    _, rest = place.split("-", 1)
+    table, version, seat = rest.rsplit("-", 2)
+    return f"{table}:{int(version)}:{seat}"
+
+
+def bank(redis: Redis, table: str, after: int, limit: int) -> Bank | None:
+    """The standing of a table and the deals after number `after`; None when the table is not projected."""
+    asked = range(after + 1, after + limit + 2)
+    balances, *deals = ask(redis, "HMGET", keys.bank(table), BALANCES, *asked)
+    if balances is None:
+        return None
+    paid = [
+        DealPaid(deal, tuple(_decode(payments)))
+        for deal, payments in zip(asked, deals, strict=True)
+        if payments is not None
+    ]
+    return Bank(tuple(_decode(balances)), tuple(paid[:limit]), after + limit if len(paid) > limit else None)
+
+
+def record(redis: Redis, table: str, deal: int, reader: str | None) -> bytes | None:
+    """The record of a finished deal (JSON) as the player `reader` may know it, None: as anybody may.
+
+    It goes by who held which seat in that deal, not by who holds it now.
+    """
+    own = () if reader is None else (f"{deal}:{reader}",)
+    public, *overlay = ask(redis, "HMGET", keys.records(table), str(deal), *own)
+    if public is None:
+        return None
+    return _laid_over(public, overlay[0]) if overlay and overlay[0] is not None else bytes(public)
+
+
+def whole_record(redis: Redis, table: str, deal: int) -> bytes | None:
+    """The record of a finished deal with every card (JSON), for auditors."""
+    found = ask(redis, "HGET", keys.sealed_records(table), str(deal))
+    return None if found is None else bytes(found)
+
+
+def _laid_over(public: bytes, overlay: bytes) -> bytes:
+    """The public record with what one seat knows more: `{"deck": {place: card}, "moves": {place: {…}}}`."""
+    record: dict[str, Any] = _decode(public)
+    more: dict[str, dict[str, Any]] = _decode(overlay)
+    for place, card in more["deck"].items():
+        record["deck"][int(place)] = card
+    for place, fields in more["moves"].items():
+        record["moves"][int(place)] |= fields
+    return _encode(record)
