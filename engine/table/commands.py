@@ -1,0 +1,89 @@
+"""What can be asked of a table; times, decks and transfer ids are data (milliseconds since the epoch)."""
+
+from dataclasses import dataclass
+
+from engine.games.voleny.commands import Command as VolenyCommand
+from engine.games.voleny.rules import Rules
+
+GameCommand = VolenyCommand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenTable:
+    """Open a table of `game`; `code` is the join code of a private table, `buy_in` counts under bankroll."""
+
+    now: int
+    creator: str
+    game: str
+    rules: Rules
+    deals: int | None = None
+    bots: tuple[int, ...] = ()
+    bot_policy: str = "rule"
+    auto_ready: bool = False
+    turn_seconds: int | None = None
+    private: bool = False
+    code: str = ""
+    stake: str = "free"
+    buy_in: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sit:
+    """Take `seat`, or the lowest free one; `transfer` names the buy-in that left the player's account."""
+
+    now: int
+    player: str
+    name: str
+    seat: int | None = None
+    code: str = ""
+    transfer: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """Be ready for the next deal."""
+
+    now: int
+    player: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leave:
+    """Give the seat up: at once, or at the end of the running deal."""
+
+    now: int
+    player: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartDeal:
+    """Deal, as all are ready. `first_dealer` counts for deal 1 only; `transfer` begins the ids of house buy-ins."""
+
+    now: int
+    version_seen: int
+    version: int
+    first_dealer: int
+    deck: tuple[int, ...]
+    sealed_key: str
+    transfer: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expire:
+    """The deadline seen at `version_seen` has passed; `version` is the table's now."""
+
+    now: int
+    version_seen: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """`seat` makes a move of the game."""
+
+    now: int
+    seat: int
+    move: GameCommand
+
+
+TableCommand = OpenTable | Sit | Ready | Leave | StartDeal | Expire | Move

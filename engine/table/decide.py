@@ -1,0 +1,65 @@
+"""What a command does to a table: its own events, then the end of a deal if it came to that, then the clock."""
+
+from typing import NamedTuple, assert_never
+
+from engine.errors import RuleViolation
+from engine.table.clock import clock_events, expire, refuse_late
+from engine.table.commands import Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, TableCommand
+from engine.table.deals import end_of_deal, start_deal
+from engine.table.events import Event, TableEvent
+from engine.table.evolve import fold
+from engine.table.seating import leave, open_table, ready, sit
+from engine.table.state import Table, game_of
+
+
+class Step(NamedTuple):
+    """What a command caused, and the table after it."""
+
+    events: tuple[Event, ...]
+    table: Table
+
+
+def decide(table: Table, command: TableCommand) -> tuple[Event, ...]:
+    """The events that `command` causes. Raises RuleViolation when the rules of table or game forbid it."""
+    return step(table, command).events
+
+
+def step(table: Table, command: TableCommand) -> Step:
+    """`decide` together with the fold over its events, which the decision needs anyway."""
+    caused = _caused(table, command)
+    after = fold(table, caused)
+    ended = end_of_deal(after)
+    after = fold(after, ended)
+    turned = any(not isinstance(event, TableEvent) for event in caused)
+    clock = clock_events(table.deadline, after, turned=turned, now=command.now)
+    return Step((*caused, *ended, *clock), fold(after, clock))
+
+
+def _caused(table: Table, command: TableCommand) -> tuple[Event, ...]:
+    if table.session.stage == "unopened" and not isinstance(command, OpenTable):
+        raise RuleViolation("not_found")
+    match command:
+        case Move():
+            return _move(table, command)
+        case Expire():
+            return expire(table, command)
+        case StartDeal():
+            return start_deal(table.session, command)
+        case OpenTable():
+            return open_table(table.session, command)
+        case Sit():
+            return sit(table.session, command)
+        case Ready():
+            return ready(table.session, command)
+        case Leave():
+            return leave(table.session, command)
+        case _:
+            assert_never(command)
+
+
+def _move(table: Table, command: Move) -> tuple[Event, ...]:
+    session = table.session
+    if session.stage != "deal":
+        raise RuleViolation("deal_over" if session.deal else "wrong_phase")
+    refuse_late(table, command.seat, command.now)
+    return game_of(session).decide(table.state, command.move)

@@ -1,0 +1,154 @@
+"""What happened at a table, beside the events of the game, which ride along in the same entry."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from engine.games.voleny.events import Event as VolenyEvent
+from engine.games.voleny.rules import Rules
+
+GameEvent = VolenyEvent
+
+DeadlineKind = Literal["turn", "bot", "ready"]
+
+
+class Place(NamedTuple):
+    """One line of a final standing; equal `chips` share a `place`, counted from 1."""
+
+    place: int
+    seat: int
+    player: str
+    name: str
+    chips: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOpened:
+    """The table and all its options, fixed from now on. `code` is for those who were told it."""
+
+    creator: str
+    game: str
+    rules: Rules
+    deals: int | None
+    bots: tuple[int, ...]
+    bot_policy: str
+    auto_ready: bool
+    turn_seconds: int | None
+    private: bool
+    code: str
+    stake: str
+    buy_in: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SatDown:
+    """`player` took `seat`, or came back to it."""
+
+    seat: int
+    player: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BecameReady:
+    """`seat` waits for the next deal."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatLeft:
+    """`player` no longer plays; in a deal a bot goes on with the cards of `seat`."""
+
+    seat: int
+    player: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatFreed:
+    """Anybody may take `seat` now."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChipsBrought:
+    """`chips` came to `seat` from the account of `player`, or for a bot (player "") from the house."""
+
+    seat: int
+    player: str
+    chips: int
+    transfer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChipsReturned:
+    """`chips` went from `seat` back to where they came from, by a transfer of its own id."""
+
+    seat: int
+    player: str
+    chips: int
+    transfer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DealStarted:
+    """Deal number `deal` is dealt by `dealer`; the key of its deck is kept sealed."""
+
+    deal: int
+    dealer: int
+    sealed_key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DealEnded:
+    """Deal number `deal` is paid, chips by seat."""
+
+    deal: int
+    payments: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlineSet:
+    """Who is to act has until `at`; None: no deadline any more, and `kind` is what the old one was."""
+
+    at: int | None
+    kind: DeadlineKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnExpired:
+    """`seat` let its deadline pass; its most modest move follows in the same entry."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundExtended:
+    """The first place is shared: the table now plays `deals` deals."""
+
+    deals: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableFinished:
+    """The last deal is played and the standing final."""
+
+    standing: tuple[Place, ...]
+
+
+TableEvent = (
+    TableOpened
+    | SatDown
+    | BecameReady
+    | SeatLeft
+    | SeatFreed
+    | ChipsBrought
+    | ChipsReturned
+    | DealStarted
+    | DealEnded
+    | DeadlineSet
+    | TurnExpired
+    | RoundExtended
+    | TableFinished
+)
+Event = TableEvent | GameEvent
