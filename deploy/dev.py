@@ -191,7 +191,7 @@ def spread(arguments):
     """Two processes for a whole run; one when the caller asks for something special."""
     special = any(word.startswith(("-n", "--pdb", "-x", "--co")) or word.endswith(".py") or "::" in word
                   for word in arguments)
-    return [] if special else ["-n", "2"]
+    return [] if special else ["-n", "2", "--dist", "loadgroup"]
 
 
 if __name__ == "__main__":

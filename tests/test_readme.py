@@ -69,6 +69,7 @@ def _walk(http: str, data: Path) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("tour")  # One tour for all its blocks.
 @pytest.mark.server
 @pytest.mark.parametrize("number", [number for number, step in enumerate(STEPS) if step.language],
                          ids=lambda number: STEPS[number].commands.strip().splitlines()[-1][:60])
