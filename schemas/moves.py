@@ -12,6 +12,7 @@ from engine.games.voleny.commands import (
     Announce,
     ChooseTrump,
     Claim,
+    Command,
     Declare,
     Discard,
     Flek,
@@ -99,7 +100,7 @@ def load_move(seat: int, body: dict[str, object]) -> Move:
     return shape.make(seat, **values)
 
 
-def dump_move(move: Move) -> dict[str, object]:
-    """The move as a body, without its seat: what `load_move` reads."""
+def dump_move(move: Command) -> dict[str, object]:
+    """The move as a body, without its seat: what `load_move` reads. Dealing is no move."""
     name = _TYPES[type(move)]
     return {"type": name, **write_fields(MOVES[name].fields, move)}

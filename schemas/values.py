@@ -168,3 +168,18 @@ FLAG = Value(name="flag", read=_read_flag, write=_same)
 CARD_CODE = Value(name="card", read=read_card, write=_code)
 """A card by its code."""
 SEAT = whole(0, 2)
+
+
+def dump_facts(facts: dict[str, object]) -> dict[str, object]:
+    """The facts of a refusal as JSON; what is a list of cards is told by its name."""
+    return {name: _dump_fact(name, fact) for name, fact in facts.items()}
+
+
+def _dump_fact(name: str, fact: object) -> object:
+    if not isinstance(fact, tuple):
+        return fact
+    return _codes(fact) if name in CARD_FACTS else list(fact)
+
+
+CARD_FACTS = ("cards", "legal")
+"""The facts of refusals that are cards."""

@@ -3,7 +3,7 @@
 from typing import Final
 
 from engine.cards import SUITS
-from engine.games.voleny.commands import Move
+from engine.games.voleny.commands import Command
 from engine.games.voleny.events import Event
 from engine.games.voleny.rules import Rules
 from engine.games.voleny.state import State
@@ -62,7 +62,7 @@ def _last_trick(view: Public) -> dict[str, object] | None:
     return {"cards": _cards(cards), "winner": winner}
 
 
-VOLENY_WIRE: Final[GameWire[Rules, State, Move, Event, Public, Private]] = GameWire(
+VOLENY_WIRE: Final[GameWire[Rules, State, Command, Event, Public, Private]] = GameWire(
     key="voleny",
     load_rules=load_rules,
     dump_rules=dump_rules,

@@ -119,7 +119,7 @@ def play(seat: int, card: int, marriage: bool | None = None) -> PlayCard:
 
 
 @cache
-def trumps(seat: int, card: int | None, blind: int | None = None) -> ChooseTrump:
+def trumps(seat: int, card: int | None = None, blind: int | None = None) -> ChooseTrump:
     """The choice of a trump card, made once."""
     return ChooseTrump(seat=seat, card=card, blind=blind)
 

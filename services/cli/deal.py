@@ -1,0 +1,100 @@
+"""`marias deal`: deals as documents, run and made without any server."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, Final, TypeVar
+
+import click
+import msgspec
+
+from engine.games import GAMES
+from schemas.errors import Malformed
+from schemas.games import WIRE
+from schemas.json_text import read_json
+from schemas.random_records import POLICIES, random_records
+from schemas.records import Json, bad_record, run_record
+
+RECORD_BYTES_MAX: Final = 262_144
+COUNTED_EVERY: Final = 500
+
+T = TypeVar("T")
+
+
+@click.group()
+def deal() -> None:
+    """Run or make deals as documents, without any server."""
+
+
+@deal.command()
+@click.argument("file", type=click.File("rb"))
+@click.option("--jsonl", is_flag=True, help="One record a line; one answer a line, in order.")
+def run(file: BinaryIO, jsonl: bool) -> None:
+    """Run the deal record in FILE, or - for the standard input, and answer in JSON.
+
+    The exit status is 0 if every record is ok, else 1.
+    """
+    all_ok = True
+    for text in _counted(_lines(file) if jsonl else (file.read(RECORD_BYTES_MAX + 1),)):
+        answer = _answer(text)
+        all_ok = all_ok and answer["ok"] is True
+        _write(answer)
+    sys.exit(0 if all_ok else 1)
+
+
+@deal.command()
+@click.option("--game", type=click.Choice(list(GAMES)), default="voleny", show_default=True)
+@click.option("--seed", type=int, required=True, help="The same seed makes the same deals on any machine.")
+@click.option("--count", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--policy", type=click.Choice(POLICIES), default="random", show_default=True)
+@click.option("--rules", default='{"preset": "hospoda"}', show_default=True, help="A preset and any overrides.")
+def random(game: str, seed: int, count: int, policy: str, rules: str) -> None:
+    """Make finished deals by chance, one record a line."""
+    for record in _counted(random_records(game, seed, count, policy, _rules(game, rules))):
+        _write(record)
+
+
+def _rules(game: str, text: str) -> Json:
+    try:
+        rules = read_json(text.encode())
+        WIRE[game].load_rules(rules)
+    except Malformed as error:
+        raise click.BadParameter(str(error), param_hint="--rules") from None
+    assert isinstance(rules, dict)
+    return rules
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Each line; one that is too long for a record is cut, and its rest skipped without being held."""
+    while line := file.readline(RECORD_BYTES_MAX + 1):
+        rest = line
+        while len(rest) > RECORD_BYTES_MAX and not rest.endswith(b"\n"):
+            rest = file.readline(RECORD_BYTES_MAX + 1)
+        yield line
+
+
+def _answer(text: bytes) -> Json:
+    try:
+        if len(text) > RECORD_BYTES_MAX:
+            raise Malformed("", f"Longer than {RECORD_BYTES_MAX} bytes.")
+        record = read_json(text)
+    except Malformed as error:
+        return bad_record(error)
+    return run_record(record)
+
+
+def _write(value: Json) -> None:
+    """One line, at once: whoever reads may wait for it."""
+    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
+    sys.stdout.flush()
+
+
+def _counted(items: Iterable[T]) -> Iterator[T]:
+    """The items; on a terminal whose output goes elsewhere, with a count of them."""
+    shows = sys.stderr.isatty() and not sys.stdout.isatty()
+    number = 0
+    for number, item in enumerate(items, 1):
+        yield item
+        if shows and number % COUNTED_EVERY == 0:
+            click.echo(f"\r{number:,} deals", err=True, nl=False)
+    if shows and number >= COUNTED_EVERY:
+        click.echo(f"\r{number:,} deals", err=True)
