@@ -163,7 +163,7 @@ def install(python, extra):
     target = ROOT + (f"[{extra}]" if extra else "")
     pip = ["-m", "pip"]
     command = [python, *pip] if has("pip", python) else [sys.executable, *pip, "--python", python]
-    options = ["--quiet", "--disable-pip-version-check", "--no-input"]
+    options = ["-qq", "--disable-pip-version-check", "--no-input"]
     return subprocess.call([*command, "install", *options, "--editable", target]) == 0
 
 

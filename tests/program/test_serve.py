@@ -1,0 +1,193 @@
+"""`marias serve` from outside: one command, one port, no orphan, and nothing that was answered is lost."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from services.serve import folder
+from tests import sources
+from tests.program.running import Running, await_end
+
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+ROLES = {"front", "worker", "projector", "jobs"}
+
+
+@pytest.fixture
+def data(tmp_path):
+    return tmp_path / "marias-data"
+
+
+def open_table(server: Running, **rules: object) -> tuple[str, str]:
+    """A token and a table that its owner opened."""
+    status, player = server.call("POST", "/v1/players", {"name": "Ana"})
+    assert status == 201, player
+    status, table = server.call("POST", "/v1/tables", {"game": "voleny", **rules},
+                                Authorization=f"Bearer {player['token']}")
+    assert status == 201, table
+    return player["token"], table["table"]
+
+
+def send(server: Running, token: str, table: str, key: str, **body: object) -> tuple[int, dict]:
+    return server.call("POST", f"/v1/tables/{table}/commands", body, Authorization=f"Bearer {token}",
+                       Idempotency_Key=key, Prefer="wait=20")
+
+
+def view(server: Running, token: str, table: str) -> dict:
+    return server.call("GET", f"/v1/tables/{table}", Authorization=f"Bearer {token}")[1]
+
+
+def await_version(server: Running, token: str, table: str, least: int) -> dict:
+    end = time.monotonic() + 60
+    while (seen := view(server, token, table))["version"] < least:
+        assert time.monotonic() < end, seen
+        time.sleep(0.05)
+    return seen
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=["Ctrl-C", "SIGTERM", "hang-up"])
+def test_it_answers_on_one_port_and_stops_in_order_without_an_orphan(data, how):
+    server = Running(data)
+    server.start()
+    children = server.children()
+    assert children.keys() == ROLES | {"store"}
+    for path in ("/v1/health/live", "/v1/health/ready", "/v1/openapi.json"):
+        assert server.call("GET", path)[0] == 200, path
+    assert server.stop(how) == 0
+    assert await_end(list(children.values()), 0) == []
+    assert "stopped" in server.said()
+    assert folder.read_running(data) is None
+
+
+def test_it_says_where_it_is_ready_and_how_to_try_it(data):
+    with Running(data) as server:
+        said = server.said()
+        address = r"http://127\.0\.0\.1:\d+"
+        assert re.search(rf"^ready on {address} \(docs: {address}/v1/docs\)$", said, re.MULTILINE)
+        assert "Ctrl-C" in said
+        assert "curl" in said
+        assert len(said.splitlines()) == 3, "quiet unless asked"
+
+
+def test_killing_the_parent_leaves_no_orphan_and_a_second_start_continues(data):
+    server = Running(data)
+    server.start()
+    token, table = open_table(server)
+    answer = send(server, token, table, "sit", type="sit", seat=1)
+    assert answer[0] == 200, answer
+    before = view(server, token, table)
+    assert await_end(server.kill()) == []
+
+    with server:
+        assert view(server, token, table) == before
+        assert send(server, token, table, "sit", type="sit", seat=1) == answer, "the retry gets the first answer"
+        assert send(server, token, table, "leave", type="leave")[0] == 200
+        assert view(server, token, table)["version"] == before["version"] + 1
+
+
+@pytest.mark.parametrize("victim", ["front", "worker", "projector", "jobs", "store"])
+def test_a_killed_child_is_started_again_and_play_goes_on(data, victim):
+    with Running(data) as server:
+        token, table = open_table(server, bots=[0, 1, 2], auto_ready=True)
+        seen = await_version(server, token, table, 5)
+        killed = server.children()[victim]
+        os.kill(killed, signal.SIGKILL)
+        await_version(server, token, table, seen["version"] + 40)
+        assert server.children()[victim] != killed
+        assert f"{victim} ended (killed by SIGKILL); it is started again at once" in server.said()
+        events = server.call("GET", f"/v1/tables/{table}/events?after=0&limit=500", Authorization=f"Bearer {token}")[1]
+        versions = [each["version"] for each in events["events"]]
+        assert versions == list(range(versions[0], versions[0] + len(versions))), "no version is skipped or doubled"
+
+
+def test_calls_wait_while_the_api_starts_again(data):
+    with Running(data) as server:
+        os.kill(server.children()["front"], signal.SIGKILL)
+        time.sleep(0.05)
+        assert server.call("GET", "/v1/health/live")[0] == 200, "the port is the parent's: nobody is refused"
+
+
+def test_a_taken_port_is_told_with_the_remedy(data):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        done = _marias("serve", "--port", str(port), "--data", str(data))
+    assert done.returncode == 2
+    assert f"Cannot listen on 127.0.0.1:{port}: Address already in use" in done.stderr
+    assert "--port" in done.stderr
+    assert not data.exists(), "nothing was begun"
+
+
+def test_a_data_folder_in_use_is_told_with_the_remedy(data):
+    with Running(data) as server:
+        done = _marias("serve", "--port", "0", "--data", str(data))
+        assert done.returncode == 2
+        assert f"in use by another `marias serve` (process {server.pid})" in done.stderr
+        assert server.call("GET", "/v1/health/ready")[0] == 200, "the first one is not disturbed"
+
+
+def test_keys_are_made_once_and_for_their_owner_alone(data):
+    with Running(data) as server:
+        first = {file.name: file.read_bytes() for file in (data / "keys").iterdir()}
+        assert first
+        assert all(file.stat().st_mode & 0o077 == 0 for file in [data, *(data / "keys").iterdir()])
+        server.stop()
+        server.start()
+        assert {file.name: file.read_bytes() for file in (data / "keys").iterdir()} == first
+
+
+def test_a_very_deep_data_folder_works_too(tmp_path):
+    with Running(tmp_path / ("d" * 90) / ("e" * 90) / "data") as server:
+        assert server.call("GET", "/v1/health/ready")[0] == 200
+
+
+def test_a_store_of_ones_own_is_used(data, server):
+    with Running(data, environment={"REDIS_URL": server.url}) as program:
+        assert program.children().keys() == ROLES
+        token, table = open_table(program)
+        assert send(program, token, table, "sit", type="sit")[0] == 200
+
+
+def test_a_token_made_beside_the_server_is_good(data):
+    with Running(data) as server:
+        token = _marias("token", "--role", "auditor", "--data", str(data)).stdout.strip()
+        assert server.call("GET", "/v1/tables", Authorization=f"Bearer {token}")[0] == 200
+        forged = _marias("token", "--role", "auditor", "--data", str(data.parent / "other")).stdout.strip()
+        assert server.call("GET", "/v1/tables", Authorization=f"Bearer {forged}")[0] == 401
+
+
+def test_a_role_alone_without_a_store_is_told_the_remedy(data):
+    done = _marias("worker", "--data", str(data))
+    assert done.returncode == 1
+    assert "REDIS_URL" in done.stderr
+    assert "marias serve" in done.stderr
+
+
+def test_the_overview_teaches_without_importing_a_web_server():
+    program = "import sys; from services.cli import marias; marias(['--help'], standalone_mode=False); " \
+              "sys.exit(bool({'flask', 'redis', 'rq', 'gevent', 'engine.games'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=sources.ROOT, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    for word in ("Examples:", "marias serve", "marias demo", "marias deal random", "marias token --role"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize("command", ["serve", "demo", "deal", "token", "rebuild", "bench", "settings", "api", "push",
+                                     "worker", "projector", "jobs", "front"])
+def test_every_command_explains_itself(command):
+    done = _marias(command, "--help")
+    assert done.returncode == 0, done.stderr
+    assert "Usage: marias" in done.stdout
+
+
+def _marias(*words: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "MARIAS_DATA")}
+    return subprocess.run([sys.executable, "-m", "services.cli", *words], cwd=sources.ROOT, env=environment,
+                          capture_output=True, text=True, timeout=60, check=False)
