@@ -49,9 +49,9 @@ def _put_out(session: Session, seat: int) -> tuple[Event, ...]:
 def refuse_late(table: Table, seat: int, now: int) -> None:
     """A player's move counts when it was taken in by the deadline; a bot's time only bounds how long others wait."""
     deadline = table.deadline
-    if deadline is not None and deadline.kind == "turn" and now > deadline.at:
-        if seat in game_of(table.session).to_act(table.state):
-            raise RuleViolation("turn_expired")
+    is_late = deadline is not None and deadline.kind == "turn" and now > deadline.at
+    if is_late and seat in game_of(table.session).to_act(table.state):
+        raise RuleViolation("turn_expired")
 
 
 def clock_events(before: Deadline | None, after: Table, *, turned: bool, now: int) -> tuple[DeadlineSet, ...]:

@@ -2,10 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.games.voleny.commands import Command as VolenyCommand
-from engine.games.voleny.rules import Rules
-
-GameCommand = VolenyCommand
+from engine.table.play import GameCommand, Rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """How a deal of a table starts, and what its end brings: payment, free seats, three more deals, the standing."""
 
 from engine.errors import RuleViolation
-from engine.games.voleny.commands import Deal
 from engine.table.commands import StartDeal
 from engine.table.events import (
     BecameReady,
@@ -13,6 +12,7 @@ from engine.table.events import (
     TableFinished,
 )
 from engine.table.evolve import fold
+from engine.table.play import Deal
 from engine.table.seating import free_seat, return_chips
 from engine.table.state import (
     SEATS,

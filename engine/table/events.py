@@ -1,18 +1,16 @@
 """What happened at a table, beside the events of the game, which ride along in the same entry."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from engine.games.voleny.events import Event as VolenyEvent
-from engine.games.voleny.rules import Rules
-
-GameEvent = VolenyEvent
+from engine.table.play import GameEvent, Rules
 
 DeadlineKind = Literal["turn", "bot", "ready"]
 
 
-class Place(NamedTuple):
-    """One line of a final standing; equal `chips` share a `place`, counted from 1."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One line of a final standing; equal `chips` share a `place`, counted from 1. A bot has no name."""
 
     place: int
     seat: int

@@ -2,8 +2,8 @@
 
 from typing import Literal, NamedTuple
 
-from engine.games import GAMES, AnyGame
 from engine.table.events import DeadlineKind, Place, TableOpened
+from engine.table.play import GAMES, AnyPlay, GameState
 
 SEATS = 3
 
@@ -57,7 +57,7 @@ class Table(NamedTuple):
 
     session: Session
     deadline: Deadline | None
-    state: object
+    state: GameState
 
 
 def settings(session: Session) -> TableOpened:
@@ -66,7 +66,7 @@ def settings(session: Session) -> TableOpened:
     return session.opened
 
 
-def game_of(session: Session) -> AnyGame:
+def game_of(session: Session) -> AnyPlay:
     """The game that is played at this table."""
     return GAMES[settings(session).game]
 
@@ -89,11 +89,14 @@ def seat_of_player(session: Session, player: str) -> int | None:
 def seat_of(table: Table, actor: str) -> int | None:
     """The seat that `actor` may play for now: a player his own, `bot:<seat>` one of a bot or an absent player."""
     if actor.startswith("bot:"):
-        seat = int(actor.removeprefix("bot:"))
-        occupant = table.session.seats[seat]
-        return seat if occupant is not None and occupant.is_automatic else None
+        return _automatic_seat(table.session, int(actor.removeprefix("bot:")))
     seat = seat_of_player(table.session, actor)
     return None if seat is None or held(table.session, seat).away else seat
+
+
+def _automatic_seat(session: Session, seat: int) -> int | None:
+    occupant = session.seats[seat]
+    return seat if occupant is not None and occupant.is_automatic else None
 
 
 def all_ready(session: Session) -> bool:
@@ -152,5 +155,5 @@ INITIAL = Table(
         standing=(),
     ),
     deadline=None,
-    state=None,
+    state=GAMES["voleny"].initial,
 )

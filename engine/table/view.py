@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import NamedTuple, assert_never
 
-from engine.games.voleny import VOLENY
-from engine.games.voleny.rules import Rules
 from engine.table.events import (
     BecameReady,
     ChipsBrought,
@@ -23,7 +21,8 @@ from engine.table.events import (
     TableOpened,
     TurnExpired,
 )
-from engine.table.state import Occupant, Stage, Table, game_of, settings
+from engine.table.play import GAMES, GamePrivate, GamePublic, Rules
+from engine.table.state import Occupant, Session, Stage, Table, game_of, settings
 
 
 class Seated(NamedTuple):
@@ -35,42 +34,56 @@ class Seated(NamedTuple):
     away: bool
 
 
-class PublicTable(NamedTuple):
-    """What everybody may know; `play` is the public view of the game, `deadline` milliseconds."""
+class PublicSession(NamedTuple):
+    """What everybody may know of a table beside the running deal."""
 
     stage: Stage
     game: str
     rules: Rules
     stake: str
+    buy_in: int
+    turn_seconds: int | None
+    auto_ready: bool
     seats: tuple[Seated | None, ...]
     ready: tuple[bool, ...]
     deal: int
     deals: int | None
-    dealer: int | None
     bank: tuple[int, ...]
-    deadline: int | None
     standing: tuple[Place, ...]
-    play: object
+
+
+class PublicTable(NamedTuple):
+    """The part of a view that is the same for all; `deadline` is in milliseconds, `play` belongs to the game."""
+
+    session: PublicSession
+    deadline: int | None
+    play: GamePublic
 
 
 def public(table: Table) -> PublicTable:
-    """The part of the view that is the same for all."""
-    session, deadline = table.session, table.deadline
-    opened = settings(session)
+    """What everybody may know."""
     return PublicTable(
+        public_session(table.session), public_deadline(table), game_of(table.session).public(table.state)
+    )
+
+
+def public_session(session: Session) -> PublicSession:
+    """What everybody may know beside the running deal."""
+    opened = settings(session)
+    return PublicSession(
         stage=session.stage,
         game=opened.game,
         rules=opened.rules,
         stake=opened.stake,
+        buy_in=opened.buy_in,
+        turn_seconds=opened.turn_seconds,
+        auto_ready=opened.auto_ready,
         seats=tuple(map(_seated, session.seats)),
         ready=tuple(occupant is not None and occupant.ready for occupant in session.seats),
         deal=session.deal,
         deals=session.deals,
-        dealer=session.dealer,
         bank=session.bank,
-        deadline=None if deadline is None or deadline.kind == "bot" else deadline.at,
         standing=session.standing,
-        play=game_of(session).public(table.state),
     )
 
 
@@ -80,7 +93,13 @@ def _seated(occupant: Occupant | None) -> Seated | None:
     return Seated(player=occupant.player, name=occupant.name, bot=occupant.bot, away=occupant.away)
 
 
-def private(table: Table, seat: int) -> object:
+def public_deadline(table: Table) -> int | None:
+    """Until when players have time. How long the others wait for a bot is nobody's business."""
+    deadline = table.deadline
+    return None if deadline is None or deadline.kind == "bot" else deadline.at
+
+
+def private(table: Table, seat: int | None) -> GamePrivate:
     """What only `seat` may know: nothing between deals, as somebody else may hold the seat by then."""
     game = game_of(table.session)
     return game.private(table.state if table.session.stage == "deal" else game.initial, seat)
@@ -89,7 +108,7 @@ def private(table: Table, seat: int) -> object:
 def shown(event: Event, seat: int | None) -> Event:
     """`event` as `seat` may know it; what it may not know is None or empty, and absent on the wire."""
     if not isinstance(event, TableEvent):
-        return VOLENY.shown(event, seat)
+        return GAMES["voleny"].shown(event, seat)
     match event:
         case TableOpened():
             return replace(event, code="")

@@ -1,0 +1,143 @@
+"""Events of a table and of its game: as they are stored for ever, and as the feed shows them to each seat."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import msgspec
+
+from engine.table.events import (
+    BecameReady,
+    ChipsBrought,
+    ChipsReturned,
+    DeadlineSet,
+    DealEnded,
+    DealStarted,
+    Event,
+    Place,
+    RoundExtended,
+    SatDown,
+    SeatFreed,
+    SeatLeft,
+    TableEvent,
+    TableFinished,
+    TableOpened,
+    TurnExpired,
+)
+from engine.table.play import GameEvent
+from engine.table.state import SEATS
+from engine.table.view import shown
+from schemas.games import WIRE
+from schemas.times import rfc3339
+from schemas.upcasters import upcast, version_of
+
+Stored = dict[str, object]
+
+EVENTS: Final[dict[str, type[TableEvent]]] = {
+    "table_opened": TableOpened,
+    "sat_down": SatDown,
+    "became_ready": BecameReady,
+    "seat_left": SeatLeft,
+    "seat_freed": SeatFreed,
+    "chips_brought": ChipsBrought,
+    "chips_returned": ChipsReturned,
+    "deal_started": DealStarted,
+    "deal_ended": DealEnded,
+    "deadline_set": DeadlineSet,
+    "turn_expired": TurnExpired,
+    "round_extended": RoundExtended,
+    "table_finished": TableFinished,
+}
+"""The table's own types of event; all others are the game's."""
+
+_NAMES: Final = {event: name for name, event in EVENTS.items()}
+_VERSIONS: Final = {name: version_of(name) for name in EVENTS}
+_WITHHELD: Final = frozenset({"code", "sealed_key", "transfer", "player"})
+GAME: Final = WIRE["voleny"]
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(list[Stored]).decode
+
+
+def dump_event(event: Event) -> Stored:
+    """The event as it is stored: `type`, its fields, and `v` unless that is 1."""
+    if not isinstance(event, TableEvent):
+        return GAME.dump_event(event)
+    name = _NAMES[type(event)]
+    dumped: Stored = {"type": name, **msgspec.to_builtins(event)}
+    if _VERSIONS[name] > 1:
+        dumped["v"] = _VERSIONS[name]
+    return dumped
+
+
+def load_event(stored: Stored) -> Event:
+    """An event of any version that was ever written."""
+    kind = EVENTS.get(str(stored["type"]))
+    return GAME.load_event(stored) if kind is None else msgspec.convert(upcast(stored), kind)
+
+
+def dump_events(events: Iterable[Event]) -> bytes:
+    """The events of one command as a JSON array."""
+    return _array(map(_stored, events))
+
+
+def load_events(array: bytes) -> tuple[Event, ...]:
+    """The events of one command, from what `dump_events` of any build wrote."""
+    return tuple(map(load_event, _decode(array)))
+
+
+class ShownEvents(NamedTuple):
+    """JSON arrays: what all may know, and by seat where that seat may know more (None: the same)."""
+
+    public: bytes
+    by_seat: tuple[bytes | None, ...]
+
+
+def shown_events(events: Sequence[Event]) -> ShownEvents:
+    """The events of one command as each reader may know them; what one may not know is absent."""
+    public = [shown(event, None) for event in events]
+    seats = ([shown(event, seat) for event in events] for seat in range(SEATS))
+    return ShownEvents(
+        _array(map(_feed, public)),
+        tuple(None if seen == public else _array(map(_feed, seen)) for seen in seats),
+    )
+
+
+def show_event(event: Event) -> Stored:
+    """A shown event as a member of the feed: without the versions of storage, times as RFC 3339."""
+    dumped = dump_event(event)
+    dumped.pop("v", None)
+    if isinstance(event, DeadlineSet):
+        return {"type": "deadline_set", "at": None if event.at is None else rfc3339(event.at)}
+    if isinstance(event, TableFinished):
+        return {"type": "table_finished", "standing": [show_place(place) for place in event.standing]}
+    return {name: value for name, value in dumped.items() if value != "" or name not in _WITHHELD}
+
+
+def show_place(place: Place) -> Stored:
+    """A line of a final standing."""
+    shown_place: Stored = {"place": place.place, "seat": place.seat, "chips": place.chips}
+    return shown_place | {"player": place.player, "name": place.name} if place.player else shown_place
+
+
+def _array(members: Iterable[bytes]) -> bytes:
+    return b"[%b]" % b",".join(members)
+
+
+def _stored(event: Event) -> bytes:
+    return _encode(dump_event(event)) if isinstance(event, TableEvent) else _stored_of_game(event)
+
+
+def _feed(event: Event) -> bytes:
+    return _encode(show_event(event)) if isinstance(event, TableEvent) else _feed_of_game(event)
+
+
+@lru_cache(maxsize=4096)
+def _stored_of_game(event: GameEvent) -> bytes:
+    """The same plays come again in every deal, so their bytes are kept."""
+    return _encode(GAME.dump_event(event))
+
+
+@lru_cache(maxsize=4096)
+def _feed_of_game(event: GameEvent) -> bytes:
+    return _encode(show_event(event))
