@@ -79,6 +79,11 @@ class Config:
         "A listening socket inherited from the parent, so that a restarted API refuses no connection. "
         "Set by `marias serve` for its children.",
     )
+    worker_name: str | None = _setting(
+        "MARIAS_WORKER_NAME", str, None,
+        "A name that one worker at a time has: started again under it, a worker takes its partitions back at once"
+        " instead of waiting for its old leases to run out.",
+    )
     partitions: int = _setting(
         "MARIAS_PARTITIONS", _partitions, 64,
         "How many partitions the tables are spread over. Never change it over existing data.",

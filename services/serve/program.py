@@ -126,7 +126,9 @@ def _roles(config: Config, workers: int) -> list[Child]:
 def _role(name: str, config: Config) -> Child:
     role = name.split("-", maxsplit=1)[0]
     front = role == "front"
-    told = config if front else replace(config, listen_fd=None)
+    # A worker's name lets it take back at once what its killed predecessor held: we know that that one is dead.
+    told = replace(config, listen_fd=config.listen_fd if front else None,
+                   worker_name=f"{socket.gethostname()}:{config.data}:{name}" if role == "worker" else None)
     assert not front or told.listen_fd is not None
     return Child(
         name=name,
