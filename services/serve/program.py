@@ -1,5 +1,6 @@
 """`marias serve`: the data folder, the store, the listening socket and the children, put together."""
 
+import hashlib
 import os
 import socket
 import sys
@@ -128,7 +129,7 @@ def _role(name: str, config: Config) -> Child:
     front = role == "front"
     # A worker's name lets it take back at once what its killed predecessor held: we know that that one is dead.
     told = replace(config, listen_fd=config.listen_fd if front else None,
-                   worker_name=f"{socket.gethostname()}:{config.data}:{name}" if role == "worker" else None)
+                   worker_name=f"{_installation(config)}-{name}" if role == "worker" else None)
     assert not front or told.listen_fd is not None
     return Child(
         name=name,
@@ -136,6 +137,11 @@ def _role(name: str, config: Config) -> Child:
         environment={**_environment(), **told.to_environment()},
         keep=(told.listen_fd,) if told.listen_fd is not None else (),
     )
+
+
+def _installation(config: Config) -> str:
+    """Tells this data folder on this machine from every other that may share a store with it."""
+    return hashlib.sha256(f"{socket.gethostname()}:{config.data}".encode()).hexdigest()[:12]
 
 
 def _environment() -> dict[str, str]:
