@@ -26,7 +26,7 @@ class OpenTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sit:
-    """Take `seat`, or the lowest free one; `transfer` names the buy-in that left the player's account."""
+    """Take `seat`, or the lowest free one; a buy-in comes by `transfer`, if the events say that it comes."""
 
     now: int
     player: str

@@ -21,6 +21,7 @@ from engine.table.state import (
     all_ready,
     game_of,
     is_short,
+    next_seat,
     places,
     settings,
 )
@@ -32,7 +33,7 @@ def start_deal(session: Session, command: StartDeal) -> tuple[Event, ...]:
     """The first dealer is drawn; then the old forehand deals (§2.1)."""
     if command.version_seen != command.version or not all_ready(session):
         raise RuleViolation("stale")
-    dealer = command.first_dealer if session.dealer is None else (session.dealer + 1) % SEATS
+    dealer = command.first_dealer if session.dealer is None else next_seat(session.dealer)
     game = game_of(session)
     dealt = game.decide(game.initial, Deal(rules=settings(session).rules, dealer=dealer, deck=command.deck))
     started = DealStarted(deal=session.deal + 1, dealer=dealer, sealed_key=command.sealed_key)

@@ -61,20 +61,10 @@ def sit(session: Session, command: Sit) -> tuple[Event, ...]:
 
 
 def _come_back(session: Session, command: Sit, seat: int) -> tuple[Event, ...]:
-    """The seat was kept, with its chips; a buy-in that was paid again all the same goes straight back."""
-    if not held(session, seat).away:
+    """The seat was kept, with its chips: nothing is brought again."""
+    if not held(session, seat).away or command.seat not in (None, seat):
         raise RuleViolation("already_seated", seat=seat)
-    if command.seat not in (None, seat):
-        raise RuleViolation("already_seated", seat=seat)
-    sat = SatDown(seat=seat, player=command.player, name=command.name)
-    if not command.transfer or settings(session).stake == "free":
-        return (sat,)
-    chips = settings(session).buy_in
-    return (
-        sat,
-        ChipsBrought(seat=seat, player=command.player, chips=chips, transfer=command.transfer),
-        ChipsReturned(seat=seat, player=command.player, chips=chips, transfer=_back(command.transfer)),
-    )
+    return (SatDown(seat=seat, player=command.player, name=command.name),)
 
 
 def _free_seat(session: Session, asked: int | None) -> int:

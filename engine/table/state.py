@@ -60,6 +60,11 @@ class Table(NamedTuple):
     state: GameState
 
 
+def next_seat(seat: int) -> int:
+    """The seat to the left: all runs clockwise (§2)."""
+    return (seat + 1) % SEATS
+
+
 def settings(session: Session) -> TableOpened:
     """The options of an opened table."""
     assert session.opened is not None, "an event came before the opening"

@@ -22,7 +22,7 @@ from engine.table.events import (
     TurnExpired,
 )
 from engine.table.play import GAMES, GamePrivate, GamePublic, Rules
-from engine.table.state import Occupant, Session, Stage, Table, game_of, settings
+from engine.table.state import Occupant, Session, Stage, Table, game_of, next_seat, settings
 
 
 class Seated(NamedTuple):
@@ -48,6 +48,7 @@ class PublicSession(NamedTuple):
     ready: tuple[bool, ...]
     deal: int
     deals: int | None
+    forehand: int | None
     bank: tuple[int, ...]
     standing: tuple[Place, ...]
 
@@ -82,6 +83,7 @@ def public_session(session: Session) -> PublicSession:
         ready=tuple(occupant is not None and occupant.ready for occupant in session.seats),
         deal=session.deal,
         deals=session.deals,
+        forehand=None if session.dealer is None else next_seat(session.dealer),
         bank=session.bank,
         standing=session.standing,
     )

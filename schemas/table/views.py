@@ -93,6 +93,7 @@ def _about(session: Session) -> bytes:
         "turn_seconds": shown.turn_seconds,
         "seats": [seat and _seated(seat) for seat in shown.seats],
         "ready": shown.ready,
+        "forehand": shown.forehand,
     }
     if shown.stake == "bankroll":
         members["buy_in"] = shown.buy_in
