@@ -45,6 +45,13 @@ CODES: Final = frozenset(
         "code_wrong",
         "events_gone",
         "transfer_id_reused",
+        "already_ready",
+        "turn_expired",
+        "stale",
+        "not_due",
+        "table_exists",
+        "bankroll_needs_cap",
+        "buy_in_too_low",
     }
 )
 
