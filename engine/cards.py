@@ -19,13 +19,11 @@ TEN_HIGH: Final = (SEVEN, EIGHT, NINE, JACK, QUEEN, KING, TEN, ACE)
 
 
 def mask_of(cards: Iterable[int]) -> int:
-    """The set of `cards` as a mask."""
-    mask = 0
-    for card in cards:
-        mask |= 1 << card
-    return mask
+    """The set of `cards`, all different, as a mask."""
+    return sum(map(_BIT_OF, cards))
 
 
+_BIT_OF: Final = tuple(1 << card for card in range(CARDS)).__getitem__
 _CARDS_OF_BYTE: Final = tuple(
     tuple(tuple(8 * suit + rank for rank in range(8) if byte >> rank & 1) for byte in range(256)) for suit in range(4)
 )

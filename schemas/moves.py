@@ -6,7 +6,6 @@ from typing import Final
 
 from engine.games.voleny.commands import (
     CLAIMS,
-    DECLARES,
     GOODS,
     TAKE_OVERS,
     Announce,
@@ -21,12 +20,13 @@ from engine.games.voleny.commands import (
     PlayCard,
     TakeOver,
     announces,
+    declares,
     discards,
     flek,
     play,
     trumps,
 )
-from engine.games.voleny.rules import CONTRACT, KINDS, PARTS, PROTIS, Kind, Part, Proti
+from engine.games.voleny.rules import CONTRACT, KINDS, PARTS, PROTIS, Part, Proti
 from schemas.errors import Malformed
 from schemas.values import CARD_CODE, FLAG, Field, card_set, choice, field, read_fields, whole, words, write_fields
 
@@ -43,12 +43,7 @@ class Shape:
 
 
 def _discard(seat: int, cards: tuple[int, ...]) -> Discard:
-    low, high = cards
-    return discards(seat)[1 << low | 1 << high]
-
-
-def _declare(seat: int, game: Kind) -> Declare:
-    return DECLARES[seat][game]
+    return discards(seat)[cards]
 
 
 def _flek(seat: int, raises: tuple[Part, ...] = (), announces: tuple[Proti, ...] = ()) -> Flek:
@@ -63,7 +58,7 @@ MOVES: Final[dict[str, Shape]] = {
         exactly_one=True,
     ),
     "discard": Shape(command=Discard, fields=(field("cards", card_set(2)),), make=_discard),
-    "declare": Shape(command=Declare, fields=(field("game", choice(*KINDS)),), make=_declare),
+    "declare": Shape(command=Declare, fields=(field("game", choice(*KINDS)),), make=declares),
     "good": Shape(command=Good, fields=(), make=GOODS.__getitem__),
     "take_over": Shape(command=TakeOver, fields=(), make=TAKE_OVERS.__getitem__),
     "announce": Shape(command=Announce, fields=(field("contract", words(*CONTRACT)),), make=announces),

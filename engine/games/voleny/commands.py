@@ -105,9 +105,6 @@ PLAYS_WITH_WORD: Final = tuple(
 )
 GOODS: Final = tuple(Good(seat=seat) for seat in range(SEATS))
 TAKE_OVERS: Final = tuple(TakeOver(seat=seat) for seat in range(SEATS))
-DECLARES: Final[tuple[dict[Kind, Declare], ...]] = tuple(
-    {game: Declare(seat=seat, game=game) for game in ("colour", "betl", "durch")} for seat in range(SEATS)
-)
 CLAIMS: Final = tuple(Claim(seat=seat) for seat in range(SEATS))
 
 
@@ -125,9 +122,15 @@ def trumps(seat: int, card: int | None = None, blind: int | None = None) -> Choo
 
 
 @cache
-def discards(seat: int) -> dict[int, Discard]:
-    """All discards of a seat by the mask of their two cards, in rising order of the cards."""
-    return {1 << low | 1 << high: Discard(seat=seat, cards=(low, high)) for low, high in combinations(range(CARDS), 2)}
+def discards(seat: int) -> dict[tuple[int, ...], Discard]:
+    """All discards of a seat by their two cards, the lower first."""
+    return {pair: Discard(seat=seat, cards=pair) for pair in combinations(range(CARDS), 2)}
+
+
+@cache
+def declares(seat: int, game: Kind) -> Declare:
+    """The declaration of a game, made once."""
+    return Declare(seat=seat, game=game)
 
 
 @cache

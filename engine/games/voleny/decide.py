@@ -20,15 +20,15 @@ from engine.games.voleny.commands import (
 from engine.games.voleny.doubling import double, may_take_over, say_good
 from engine.games.voleny.events import (
     SAID_GOOD,
-    ContractAnnounced,
     Dealt,
-    Discarded,
     Event,
-    GameDeclared,
     HandCompleted,
     TakenOver,
-    TrumpChosen,
     TrumpTurned,
+    announced,
+    declared,
+    discarded,
+    trump_chosen,
 )
 from engine.games.voleny.playing import play_card
 from engine.games.voleny.rules import KINDS, SEATS, Kind, Part
@@ -130,8 +130,7 @@ def _choose_trump(deal: ChoosingTrump, command: ChooseTrump) -> tuple[Event, ...
         assert command.card is not None, "a choice of trumps names a card or a place"
         card = command.card
         _must_hold(deal.hands[deal.seat], 1 << card)
-    chosen = TrumpChosen(seat=deal.seat, card=card, blind=command.blind)
-    return (chosen, HandCompleted(seat=deal.seat, cards=deal.five))
+    return (trump_chosen(deal.seat, card, command.blind), HandCompleted(seat=deal.seat, cards=deal.five))
 
 
 def _must_hold(hand: int, cards: int) -> None:
@@ -144,13 +143,13 @@ def _discard(deal: Discarding, command: Discard) -> tuple[Event, ...]:
     _must_hold(deal.hands[deal.seat], cards)
     if deal.beaten is None and cards >> deal.trump_card & 1:
         raise RuleViolation("trump_card_in_talon")
-    return (Discarded(seat=deal.seat, cards=command.cards),)
+    return discarded(deal.seat, command.cards)
 
 
 def _declare(deal: Declaring, command: Declare) -> tuple[Event, ...]:
     if command.game not in kinds_open(deal):
         raise RuleViolation("colour_closed" if deal.beaten is None else "game_too_low")
-    return (GameDeclared(seat=deal.seat, game=command.game),)
+    return declared(deal.seat, command.game)
 
 
 def _good(deal: State) -> tuple[Event, ...]:
@@ -179,4 +178,4 @@ def _take_over(deal: State) -> tuple[Event, ...]:
 def _announce(deal: Announcing, command: Announce) -> tuple[Event, ...]:
     if command.contract not in contracts_open(deal.hands[deal.seat], deal.trump_card >> 3):
         raise RuleViolation("contract_not_allowed")
-    return (ContractAnnounced(seat=deal.seat, contract=command.contract),)
+    return announced(deal.seat, command.contract)

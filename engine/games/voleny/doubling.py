@@ -4,8 +4,8 @@ from functools import cache
 
 from engine.errors import RuleViolation
 from engine.game import PartResult, Result
-from engine.games.voleny.commands import GOODS, TAKE_OVERS, Flek, Good, TakeOver, flek
-from engine.games.voleny.events import PLAY_BEGAN, SAID_GOOD, DealScored, Doubled, Event, TurnOpened
+from engine.games.voleny.commands import GOODS, TAKE_OVERS, Flek, Move, flek
+from engine.games.voleny.events import PLAY_BEGAN, SAID_GOOD, DealScored, Event, doubled, turn_opened
 from engine.games.voleny.rules import (
     PARTS,
     PROTIS,
@@ -36,31 +36,26 @@ def double(deal: Doubling, command: Flek) -> tuple[Event, ...]:
         raise RuleViolation("level_maximum", parts=parts_of(full))
     if barred := protis & ~announceable(deal):
         raise RuleViolation("proti_not_allowed", parts=parts_of(barred))
-    doubled = Doubled(
-        seat=deal.seat,
-        raises=parts_of(raises & ~deal.said),
-        joins=parts_of(raises & deal.said),
-        announces=command.announces,
-    )
-    return (doubled, *_after_word(deal, deal.said | raises | protis))
+    said = deal.said
+    word = doubled(deal.seat, parts_of(raises & ~said), parts_of(raises & said), command.announces)
+    return word + _after_word(deal, said | raises | protis)
 
 
-def words_open(deal: Doubling) -> tuple[Good | Flek | TakeOver, ...]:
-    """All that the seat may say now."""
-    words = fleks(deal.seat, raisable(deal), announceable(deal))
-    if may_take_over(deal):
-        return (GOODS[deal.seat], *words, TAKE_OVERS[deal.seat])
-    return (GOODS[deal.seat], *words)
+def words_open(deal: Doubling) -> tuple[Move, ...]:
+    """All that the seat may say now: good, every flek, and to a betl the take-over."""
+    return _words(deal.seat, raisable(deal), announceable(deal), may_take_over(deal))
 
 
 def may_take_over(deal: Doubling) -> bool:
     """Whether the seat is answering to a betl (§4.4)."""
-    return deal.bid.game == "betl" and deal.turn == 0
+    return deal.turn == 0 and deal.bid.game == "betl"
 
 
 def raisable(deal: Doubling) -> int:
     """The open parts below the maximum, and those the partner raised in this turn, to join (§6.2)."""
     highest = deal.bid.rules.flek_levels_max
+    if max(deal.levels) < highest:
+        return deal.open
     below = sum(1 << index for index, level in enumerate(deal.levels) if level < highest)
     return deal.open & (below | deal.said)
 
@@ -70,31 +65,28 @@ def announceable(deal: Doubling) -> int:
     bid = deal.bid
     if deal.turn or bid.game != "colour":
         return 0
-    hand, proti = bid.hands[deal.seat], 0
-    if "sedma" not in bid.contract and hand >> 8 * bid.trump & 1:
-        proti |= SEDMA_PROTI
-    if (
-        "sto" not in bid.contract
-        and deal.protis[1] == NOBODY
-        and (holds_marriage(hand) or not bid.rules.sto_proti_needs_marriage)
-    ):
-        proti |= STO_PROTI
-    return proti
+    hand, protis = bid.hands[deal.seat], 0
+    if "sedma" not in bid.parts and hand >> 8 * bid.trump & 1:
+        protis |= SEDMA_PROTI
+    has_marriage = holds_marriage(hand) or not bid.rules.sto_proti_needs_marriage
+    if has_marriage and "sto" not in bid.parts and deal.protis[1] == NOBODY:
+        protis |= STO_PROTI
+    return protis
 
 
 @cache
-def fleks(seat: int, raisable_bits: int, announceable_bits: int) -> tuple[Flek, ...]:
-    """Every flek out of these parts; fewer and earlier parts come first, and nothing before something."""
-    return tuple(
-        flek(seat, parts_of(raises), tuple(part for part in PROTIS if bits_of((part,)) & protis))
-        for raises in _subsets(raisable_bits)
-        for protis in _subsets(announceable_bits)
-        if raises | protis
+def _words(seat: int, raises: int, protis: int, take_over: bool) -> tuple[Move, ...]:
+    fleks = (
+        flek(seat, parts_of(raised), tuple(part for part in PROTIS if part in parts_of(announced)))
+        for raised in _subsets(raises)
+        for announced in _subsets(protis)
+        if raised | announced
     )
+    return (GOODS[seat], *fleks, *((TAKE_OVERS[seat],) if take_over else ()))
 
 
 def _subsets(bits: int) -> list[int]:
-    """The subsets of `bits`, in the order of counting."""
+    """The subsets of `bits`, in the order of counting: nothing first, later parts after earlier ones."""
     return [subset for subset in range(bits + 1) if subset & ~bits == 0]
 
 
@@ -105,8 +97,7 @@ def _after_word(deal: Doubling, said: int) -> tuple[Event, ...]:
     if deal.seat == left:
         return ()
     if said:
-        other = declarer if deal.turn % 2 == 0 else left
-        return (TurnOpened(seat=other, parts=parts_of(said)),)
+        return turn_opened(left if deal.seat == declarer else declarer, parts_of(said))
     if deal.seat == declarer and _is_balanced(deal):
         return (DealScored(result=_balanced(deal)),)
     return PLAY_BEGAN[declarer]
@@ -116,8 +107,8 @@ def _is_balanced(deal: Doubling) -> bool:
     """Whether hra lost with one flek and sedma won without pay for each other (§6.4)."""
     rules = deal.bid.rules
     return (
-        not rules.play_balanced
-        and deal.bid.contract == ("hra", "sedma")
+        deal.bid.parts == ("hra", "sedma")
+        and not rules.play_balanced
         and deal.levels == _ONE_FLEK_ON_HRA
         and deal.protis == (NOBODY, NOBODY)
         and 2 * rules.rates.hra == rules.rates.sedma

@@ -153,7 +153,7 @@ Event = (
     | DealScored
 )
 
-# A deal is mostly these, so each is made once, as the tuple that decide returns.
+# The same few events happen over and over: each is made once, those that decide returns alone as its tuple.
 PLAYED: Final = tuple(tuple((CardPlayed(seat=seat, card=card),) for card in range(CARDS)) for seat in range(SEATS))
 TAKEN: Final = tuple((TrickTaken(seat=seat),) for seat in range(SEATS))
 SAID_GOOD: Final = tuple((SaidGood(seat=seat),) for seat in range(SEATS))
@@ -161,7 +161,45 @@ PLAY_BEGAN: Final = tuple((PlayBegan(seat=seat),) for seat in range(SEATS))
 
 
 @cache
-def played(seat: int, card: int, marriage: bool | None, marriage_points: int | None) -> CardPlayed:
-    """The event of a king or queen played while the other is in hand, made once."""
+def played(seat: int, card: int, marriage: bool | None, marriage_points: int | None) -> tuple[CardPlayed]:
+    """A king or queen played while the other is in hand."""
     assert MATES[card]
-    return CardPlayed(seat=seat, card=card, marriage=marriage, marriage_points=marriage_points)
+    return (CardPlayed(seat=seat, card=card, marriage=marriage, marriage_points=marriage_points),)
+
+
+@cache
+def trump_chosen(seat: int, card: int, blind: int | None) -> TrumpChosen:
+    """A trump card chosen."""
+    return TrumpChosen(seat=seat, card=card, blind=blind)
+
+
+@cache
+def discarded(seat: int, cards: tuple[int, ...]) -> tuple[Discarded]:
+    """Two cards laid away."""
+    return (Discarded(seat=seat, cards=cards),)
+
+
+@cache
+def declared(seat: int, game: Kind) -> tuple[GameDeclared]:
+    """A game declared."""
+    return (GameDeclared(seat=seat, game=game),)
+
+
+@cache
+def announced(seat: int, contract: tuple[Part, ...]) -> tuple[ContractAnnounced]:
+    """A contract announced."""
+    return (ContractAnnounced(seat=seat, contract=contract),)
+
+
+@cache
+def doubled(
+    seat: int, raises: tuple[Part, ...], joins: tuple[Part, ...], announces: tuple[Proti, ...]
+) -> tuple[Doubled]:
+    """Parts raised or joined, proti announced."""
+    return (Doubled(seat=seat, raises=raises, joins=joins, announces=announces),)
+
+
+@cache
+def turn_opened(seat: int, parts: tuple[Part, ...]) -> tuple[TurnOpened]:
+    """The turn of the other side."""
+    return (TurnOpened(seat=seat, parts=parts),)

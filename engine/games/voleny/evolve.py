@@ -1,5 +1,6 @@
 """What an event makes of a deal. No rule lives here: an event is trusted."""
 
+from operator import add
 from typing import TypeVar, assert_never
 
 from engine.cards import mask_of
@@ -21,7 +22,7 @@ from engine.games.voleny.events import (
     TrumpTurned,
     TurnOpened,
 )
-from engine.games.voleny.rules import PARTS, SEATS, bits_of
+from engine.games.voleny.rules import PARTS, SEDMA_PROTI, STO_PROTI, bits_of
 from engine.games.voleny.state import (
     NO_CARD,
     NOBODY,
@@ -58,8 +59,7 @@ def evolve(deal: State, event: Event) -> State:
         case Doubled():
             return _doubled(deal, event)
         case TurnOpened():
-            doubling = _in(Doubling, deal)
-            return doubling._replace(seat=event.seat, turn=doubling.turn + 1, open=bits_of(event.parts), said=0)
+            return _turn_opened(deal, event)
         case PlayBegan():
             return _play_began(deal, event)
         case DealScored():
@@ -104,20 +104,14 @@ def _card_played(deal: State, event: CardPlayed) -> Playing:
     card = event.card
     if event.marriage_points:
         marriages = (*marriages, (seat, event.marriage_points))
-    return Playing(
-        _NEXT[seat],
-        contract,
-        left ^ 1 << card,
-        trick.after[card] if trick.after else trick.closed(card),
-        taken,
-        marriages,
-    )
+    grown = trick.after[card] if trick.after else trick.closed(card)
+    return Playing(_NEXT[seat], contract, left ^ 1 << card, grown, taken, marriages)
 
 
 def _trick_taken(deal: State, event: TrickTaken) -> Playing:
     _, contract, left, trick, taken, marriages = _in(Playing, deal)
     taker = event.seat
-    return Playing(taker, contract, left, empty_trick(contract.bid.trump), (*taken, (taker, trick.cards)), marriages)
+    return Playing(taker, contract, left, contract.no_cards, (*taken, (taker, trick.cards)), marriages)
 
 
 def _dealt(event: Dealt) -> ChoosingTrump:
@@ -130,12 +124,10 @@ def _dealt(event: Dealt) -> ChoosingTrump:
     return ChoosingTrump(forehand, event.rules, event.dealer, hands, deck[17:22])
 
 
-def _with_hand(hands: Hands, seat: int, hand: int) -> Hands:
-    if seat == 0:
-        return (hand, hands[1], hands[2])
-    if seat == 1:
-        return (hands[0], hand, hands[2])
-    return (hands[0], hands[1], hand)
+def _with(by_seat: Hands, seat: int, value: int) -> Hands:
+    """The same for the other seats, `value` for this one."""
+    first, second, third = by_seat
+    return ((value, second, third), (first, value, third), (first, second, value))[seat]
 
 
 def _trump_chosen(deal: State, event: TrumpChosen) -> Discarding:
@@ -147,7 +139,7 @@ def _trump_chosen(deal: State, event: TrumpChosen) -> Discarding:
 def _hand_completed(deal: State, event: HandCompleted) -> Discarding:
     seat, rules, dealer, hands, trump_card, beaten = _in(Discarding, deal)
     assert event.cards is not None
-    completed = _with_hand(hands, seat, hands[seat] | mask_of(event.cards))
+    completed = _with(hands, seat, hands[seat] | mask_of(event.cards))
     return Discarding(seat, rules, dealer, completed, trump_card, beaten)
 
 
@@ -155,7 +147,7 @@ def _discarded(deal: State, event: Discarded) -> Declaring:
     seat, rules, dealer, hands, trump_card, beaten = _in(Discarding, deal)
     assert event.cards is not None
     talon = mask_of(event.cards)
-    kept = _with_hand(hands, seat, hands[seat] & ~talon)
+    kept = _with(hands, seat, hands[seat] & ~talon)
     return Declaring(seat, rules, dealer, kept, trump_card, beaten, talon)
 
 
@@ -173,7 +165,7 @@ def _contract_announced(deal: State, event: ContractAnnounced) -> Doubling:
 
 def _doubling(bid: Bid) -> Doubling:
     """The first turn of the defence, from the declarer's left (§6.2)."""
-    return Doubling(_NEXT[bid.declarer], bid, 0, bits_of(bid.contract), 0, _UNRAISED, (0, 0, 0), (NOBODY, NOBODY))
+    return Doubling(_NEXT[bid.declarer], bid, 0, bits_of(bid.parts), 0, _UNRAISED, (0, 0, 0), (NOBODY, NOBODY))
 
 
 def _taken_over(deal: State, event: TakenOver) -> Discarding:
@@ -182,40 +174,51 @@ def _taken_over(deal: State, event: TakenOver) -> Discarding:
     talon, taker = mask_of(event.cards), event.seat
     match deal:
         case Answering(_, rules, dealer, hands):
-            held = _with_hand(hands, taker, hands[taker] | talon)
+            held = _with(hands, taker, hands[taker] | talon)
             return Discarding(taker, rules, dealer, held, NO_CARD, "colour")
         case _:
             bid = _in(Doubling, deal).bid
-            held = _with_hand(bid.hands, taker, bid.hands[taker] | talon)
+            held = _with(bid.hands, taker, bid.hands[taker] | talon)
             return Discarding(taker, bid.rules, bid.dealer, held, NO_CARD, "betl")
 
 
 def _said_good(deal: State) -> Answering | Doubling:
-    match deal:
-        case Answering(seat):
-            return deal._replace(seat=_NEXT[seat])
-        case _:
-            doubling = _in(Doubling, deal)
-            return doubling._replace(seat=_NEXT[doubling.seat])
+    if isinstance(deal, Answering):
+        return deal._replace(seat=_NEXT[deal.seat])
+    seat, bid, turn, open_parts, said, levels, doublers, protis = _in(Doubling, deal)
+    return Doubling(_NEXT[seat], bid, turn, open_parts, said, levels, doublers, protis)
 
 
 def _doubled(deal: State, event: Doubled) -> Doubling:
-    seat, bid, turn, open_, said, levels, doublers, protis = _in(Doubling, deal)
+    seat, bid, turn, open_parts, said, levels, doublers, protis = _in(Doubling, deal)
     raised, announced = bits_of(event.raises), bits_of(event.announces)
-    levels = tuple(level + (raised >> index & 1) for index, level in enumerate(levels))
-    doublers = _with_hand(doublers, seat, doublers[seat] | raised | bits_of(event.joins))
-    if "sedma_proti" in event.announces:
-        protis = (seat, protis[1])
-    if "sto_proti" in event.announces:
-        protis = (protis[0], seat)
-    return Doubling(_NEXT[seat], bid, turn, open_, said | raised | announced, levels, doublers, protis)
+    if raised:
+        levels = tuple(map(add, levels, _ONE_MORE[raised]))
+    doublers = _with(doublers, seat, doublers[seat] | raised | bits_of(event.joins))
+    if announced:
+        sedma, sto = protis
+        protis = (seat if announced & SEDMA_PROTI else sedma, seat if announced & STO_PROTI else sto)
+    return Doubling(_NEXT[seat], bid, turn, open_parts, said | raised | announced, levels, doublers, protis)
+
+
+def _turn_opened(deal: State, event: TurnOpened) -> Doubling:
+    _, bid, turn, _, _, levels, doublers, protis = _in(Doubling, deal)
+    return Doubling(event.seat, bid, turn + 1, bits_of(event.parts), 0, levels, doublers, protis)
 
 
 def _play_began(deal: State, event: PlayBegan) -> Playing:
     _, bid, _, _, _, levels, doublers, protis = _in(Doubling, deal)
-    locked_seat = bid.declarer if "sedma" in bid.contract else protis[0]
-    words = [protis[1] != NOBODY] * SEATS
-    words[bid.declarer] = "sto" in bid.contract
-    contract = Contract(bid, levels, doublers, protis, event.seat, locked_seat, (words[0], words[1], words[2]))
-    left = bid.hands[0] | bid.hands[1] | bid.hands[2]
-    return Playing(event.seat, contract, left, empty_trick(bid.trump), (), ())
+    hands, trump, parts = bid.hands, bid.trump, bid.parts
+    locked = words = (0, 0, 0)
+    if (announcer := bid.declarer if "sedma" in parts else protis[0]) != NOBODY:
+        locked = _with(locked, announcer, 1 << 8 * trump)
+    if protis[1] != NOBODY:
+        words = (1, 1, 1)
+    words = _with(words, bid.declarer, int("sto" in parts))
+    no_cards = empty_trick(trump)
+    contract = Contract(*bid, levels, doublers, protis, event.seat, locked, words, no_cards)
+    return Playing(event.seat, contract, hands[0] | hands[1] | hands[2], no_cards, (), ())
+
+
+_ONE_MORE = tuple(tuple(bits >> index & 1 for index in range(len(PARTS))) for bits in range(1 << len(PARTS)))
+"""What a raise of these parts adds to the levels."""

@@ -1,17 +1,18 @@
 """The moves open to the seat to act, whole and ready to send, in a stable order."""
 
 from functools import cache
+from itertools import combinations
 from typing import assert_never
 
 from engine.cards import cards_of
 from engine.games.voleny.commands import (
-    DECLARES,
     GOODS,
     TAKE_OVERS,
     ChooseTrump,
     Discard,
     Move,
     announces,
+    declares,
     discards,
     trumps,
 )
@@ -44,12 +45,12 @@ def legal(deal: State) -> tuple[Move, ...]:
         case Discarding():
             return _discards(deal)
         case Declaring(seat=seat):
-            return tuple(DECLARES[seat][game] for game in kinds_open(deal))
+            return tuple([declares(seat, game) for game in kinds_open(deal)])
         case Answering(seat=seat):
             return (GOODS[seat], TAKE_OVERS[seat])
         case Announcing(seat=seat):
             contracts = contracts_open(deal.hands[seat], deal.trump_card >> 3)
-            return tuple(announces(seat, contract) for contract in contracts)
+            return tuple([announces(seat, contract) for contract in contracts])
         case Over() | Undealt():
             return ()
         case _:
@@ -63,25 +64,17 @@ def to_act(deal: State) -> tuple[int, ...]:
 
 def _choices(deal: ChoosingTrump) -> tuple[ChooseTrump, ...]:
     seat = deal.seat
-    seven = tuple(trumps(seat, card) for card in cards_of(deal.hands[seat]))
-    if not deal.rules.allow_blind:
-        return seven
-    return seven + tuple(trumps(seat, None, place) for place in range(5))
+    seven = [trumps(seat, card) for card in cards_of(deal.hands[seat])]
+    return (*seven, *_blind(seat)) if deal.rules.allow_blind else tuple(seven)
+
+
+@cache
+def _blind(seat: int) -> tuple[ChooseTrump, ...]:
+    return tuple(trumps(seat, blind=place) for place in range(5))
 
 
 def _discards(deal: Discarding) -> tuple[Discard, ...]:
     hand = deal.hands[deal.seat]
     if deal.beaten is None:
         hand &= ~(1 << deal.trump_card)
-    by_cards = discards(deal.seat)
-    return tuple([by_cards[pair] for pair in _pairs(cards_of(hand))])
-
-
-@cache
-def _places(count: int) -> tuple[tuple[int, int], ...]:
-    return tuple((low, high) for low in range(count) for high in range(low + 1, count))
-
-
-def _pairs(cards: tuple[int, ...]) -> list[int]:
-    bits = [1 << card for card in cards]
-    return [bits[low] | bits[high] for low, high in _places(len(bits))]
+    return tuple(map(discards(deal.seat).__getitem__, combinations(cards_of(hand), 2)))

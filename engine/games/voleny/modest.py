@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from engine.cards import NATURAL, SUIT_MASKS, TEN_HIGH, TENS_AND_ACES, cards_of, strength
-from engine.games.voleny.commands import DECLARES, GOODS, Discard, Move, announces, discards, play, trumps
+from engine.games.voleny.commands import GOODS, Discard, Move, announces, declares, discards, play, trumps
 from engine.games.voleny.decide import kinds_open
 from engine.games.voleny.playing import cards_open
 from engine.games.voleny.state import (
@@ -34,7 +34,7 @@ def modest(deal: State) -> Move:
         case Discarding():
             return _two_lowest(deal)
         case Declaring(seat=seat):
-            return DECLARES[seat][kinds_open(deal)[0]]
+            return declares(seat, kinds_open(deal)[0])
         case Answering(seat=seat) | Doubling(seat=seat):
             return GOODS[seat]
         case Announcing(seat=seat):
@@ -68,15 +68,14 @@ def _two_lowest(deal: Discarding) -> Discard:
         if deal.rules.forbid_trump_in_talon:
             barred.insert(0, TENS_AND_ACES | SUIT_MASKS[deal.trump_card >> 3])
     free = next((hand & ~bar for bar in barred if (hand & ~bar).bit_count() >= 2), hand)
-    first, second = lowest(free, strengths)[:2]
-    return discards(deal.seat)[1 << first | 1 << second]
+    return discards(deal.seat)[tuple(sorted(lowest(free, strengths)[:2]))]
 
 
 def _lowest_play(deal: Playing) -> Move:
     contract = deal.contract
-    strengths = _NATURAL if contract.bid.trump == NO_TRUMP else _TEN_HIGH
+    strengths = _NATURAL if contract.trump == NO_TRUMP else _TEN_HIGH
     card = lowest(cards_open(deal), strengths)[0]
-    hand = contract.bid.hands[deal.seat] & deal.left
+    hand = contract.hands[deal.seat] & deal.left
     if contract.words[deal.seat] and hand & MATES[card]:
         return play(deal.seat, card, True)
     return play(deal.seat, card)

@@ -15,19 +15,19 @@ TRICKS = 10
 
 def cards_open(deal: Playing) -> int:
     """The cards that the seat to act may play (§7.1-§7.6)."""
-    contract = deal.contract
-    cards = playable(contract.bid.hands[deal.seat] & deal.left, deal.trick)
-    if deal.seat == contract.locked_seat:
-        return cards & ~(1 << 8 * contract.bid.trump) or cards
+    seat, contract, left, trick, _, _ = deal
+    cards = playable(contract.hands[seat] & left, trick)
+    if locked := contract.locked[seat]:
+        return cards & ~locked or cards
     return cards
 
 
 def plays_open(deal: Playing) -> tuple[PlayCard, ...]:
     """Every play open to the seat, by card; where a word is asked, first with yes and then with no (§7.8)."""
-    seat, contract, left, *_ = deal
+    seat, contract, left, _, _, _ = deal
     cards = cards_open(deal)
     if contract.words[seat]:
-        return _plays_with_words(seat, cards, contract.bid.hands[seat] & left)
+        return _plays_with_words(seat, cards, contract.hands[seat] & left)
     hearts, bells, acorns, leaves = _PLAYS_OF_BYTE[seat]
     return hearts[cards & 255] + bells[cards >> 8 & 255] + acorns[cards >> 16 & 255] + leaves[cards >> 24]
 
@@ -35,29 +35,24 @@ def plays_open(deal: Playing) -> tuple[PlayCard, ...]:
 def play_card(deal: Playing, command: PlayCard) -> tuple[Event, ...]:
     """The card, and what it brings about: the trick taken, the deal settled."""
     seat, contract, left, trick, taken, marriages = deal
-    card = command.card
-    hand = contract.bid.hands[seat] & left
+    card, word = command.card, command.marriage
     if not cards_open(deal) >> card & 1:
-        raise _refusal(deal, hand, card)
-    marriage: int | None = None
-    events: tuple[Event, ...]
-    if hand & MATES[card] and contract.bid.trump != NO_TRUMP:
-        marriage = _marriage(deal, command)
-        events = (played(seat, card, command.marriage, marriage),)
-    elif command.marriage is not None:
+        raise _refusal(deal, card)
+    events: tuple[Event, ...] = PLAYED[seat][card]
+    if MATES[card] & contract.hands[seat] & left and contract.trump != NO_TRUMP:
+        if points := _marriage(deal, command):
+            marriages = (*marriages, (seat, points))
+        events = played(seat, card, word, points)
+    elif word is not None:
         raise RuleViolation("marriage_word_not_asked")
-    else:
-        events = PLAYED[seat][card]
     if len(trick.cards) < 2:
         return events
     taker = (seat + 1 + trick.top_with(card)) % SEATS
     events += TAKEN[taker]
-    if len(taken) < TRICKS - 1 and not _is_decided(deal, taker):
+    if len(taken) < TRICKS - 1 and (contract.trump != NO_TRUMP or _goes_on(deal, taker)):
         return events
-    all_taken = (*taken, (taker, (*trick.cards, card)))
-    if marriage:
-        marriages = (*marriages, (seat, marriage))
-    return (*events, DealScored(result=settle(contract, all_taken, marriages)))
+    result = settle(contract, (*taken, (taker, (*trick.cards, card))), marriages)
+    return (*events, DealScored(result=result))
 
 
 def _plays_with_words(seat: int, cards: int, hand: int) -> tuple[PlayCard, ...]:
@@ -79,25 +74,21 @@ def _marriage(deal: Playing, command: PlayCard) -> int | None:
             return None
     elif command.marriage is not None:
         raise RuleViolation("marriage_word_not_asked")
-    return marriage_points(command.card, deal.contract.bid.trump)
+    return marriage_points(command.card, deal.contract.trump)
 
 
-def _is_decided(deal: Playing, taker: int) -> bool:
-    """Betl ends at the declarer's first trick, durch at his first lost one (§7.9)."""
-    bid = deal.contract.bid
-    if bid.trump != NO_TRUMP:
-        return False
-    return (taker == bid.declarer) == (bid.game == "betl")
-
-
-def _refusal(deal: Playing, hand: int, card: int) -> RuleViolation:
-    if not hand >> card & 1:
-        return RuleViolation("card_not_held", cards=(card,))
-    legal = cards_of(cards_open(deal))
+def _goes_on(deal: Playing, taker: int) -> bool:
+    """Whether a betl has no trick of the declarer yet, a durch none of the defence (§7.9)."""
     contract = deal.contract
-    if deal.seat == contract.locked_seat and card == 8 * contract.bid.trump:
-        return RuleViolation("seven_locked", legal=legal)
-    return RuleViolation("illegal_card", legal=legal)
+    return (taker == contract.declarer) == (contract.game == "durch")
+
+
+def _refusal(deal: Playing, card: int) -> RuleViolation:
+    seat, contract, left, _, _, _ = deal
+    if not contract.hands[seat] & left & 1 << card:
+        return RuleViolation("card_not_held", cards=(card,))
+    locked = contract.locked[seat] == 1 << card
+    return RuleViolation("seven_locked" if locked else "illegal_card", legal=cards_of(cards_open(deal)))
 
 
 _PLAYS_OF_BYTE = tuple(
@@ -107,3 +98,4 @@ _PLAYS_OF_BYTE = tuple(
     )
     for seat in range(SEATS)
 )
+"""For each seat and suit, and each set of ranks of it, the commands to play one of them."""

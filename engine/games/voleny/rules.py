@@ -59,8 +59,8 @@ PRESETS: Final = {
 
 
 def bits_of(parts: tuple[Part, ...]) -> int:
-    """A set of parts as bits."""
-    return sum(1 << PARTS.index(part) for part in parts)
+    """A set of parts as bits; they come in the order of the rule book or in that of a contract."""
+    return _BITS_OF[parts]
 
 
 def parts_of(bits: int) -> tuple[Part, ...]:
@@ -68,6 +68,7 @@ def parts_of(bits: int) -> tuple[Part, ...]:
     return _PARTS_OF[bits]
 
 
-_PARTS_OF: Final = tuple(
+_PARTS_OF: Final[tuple[tuple[Part, ...], ...]] = tuple(
     tuple(part for index, part in enumerate(PARTS) if bits >> index & 1) for bits in range(1 << len(PARTS))
 )
+_BITS_OF: Final = {parts: bits for bits, parts in enumerate(_PARTS_OF)} | {("sto", "sedma"): STO | SEDMA}

@@ -35,12 +35,11 @@ class Row(NamedTuple):
 
 def settle(contract: Contract, taken: Taken, marriages: Marriages) -> Result:
     """The result of a deal that was played to its end."""
-    bid = contract.bid
-    if bid.trump == NO_TRUMP:
+    if contract.trump == NO_TRUMP:
         declarer = defence = Side(0, ())
         rows = [_without_trumps(contract, taken)]
     else:
-        declarer, defence = sides(bid, taken, marriages)
+        declarer, defence = sides(contract, taken, marriages)
         rows = _with_trumps(contract, taken, declarer, defence)
     payments, capped = _payments(contract, rows)
     return Result(
@@ -53,7 +52,7 @@ def settle(contract: Contract, taken: Taken, marriages: Marriages) -> Result:
     )
 
 
-def hearts_factor(bid: Bid) -> int:
+def hearts_factor(bid: Bid | Contract) -> int:
     """2 when trumps are hearts and the table doubles them (§8: r)."""
     return 2 if bid.trump == HEARTS and bid.rules.hearts_double else 1
 
@@ -70,54 +69,52 @@ def card_points(taken: Taken, seat: int) -> tuple[int, int]:
     return own, others
 
 
-def sides(bid: Bid, taken: Taken, marriages: Marriages) -> tuple[Side, Side]:
+def sides(contract: Contract, taken: Taken, marriages: Marriages) -> tuple[Side, Side]:
     """What the declarer and the defence have after all ten tricks."""
-    own, others = card_points(taken, bid.declarer)
-    if taken[-1][0] == bid.declarer:
+    own, others = card_points(taken, contract.declarer)
+    if taken[-1][0] == contract.declarer:
         own += LAST_TRICK_POINTS
     else:
         others += LAST_TRICK_POINTS
     return (
-        Side(own, tuple(points for seat, points in marriages if seat == bid.declarer)),
-        Side(others, tuple(points for seat, points in marriages if seat != bid.declarer)),
+        Side(own, tuple(points for seat, points in marriages if seat == contract.declarer)),
+        Side(others, tuple(points for seat, points in marriages if seat != contract.declarer)),
     )
 
 
 def _without_trumps(contract: Contract, taken: Taken) -> Row:
     """Betl or durch (§5.5, §8.8)."""
-    bid = contract.bid
-    hand, talon = bid.hands[bid.declarer], bid.talon
-    all_his = all(taker == bid.declarer for taker, _ in taken)
-    none_his = all(taker != bid.declarer for taker, _ in taken)
-    if bid.game == "betl":
-        return _row(contract, "betl", none_his, bid.rules.rates.betl, takes_nothing(hand, talon))
-    return _row(contract, "durch", all_his, bid.rules.rates.durch, takes_all_without_trumps(hand, talon))
+    hand, talon = contract.hands[contract.declarer], contract.talon
+    all_his = all(taker == contract.declarer for taker, _ in taken)
+    none_his = all(taker != contract.declarer for taker, _ in taken)
+    if contract.game == "betl":
+        return _row(contract, "betl", none_his, contract.rules.rates.betl, takes_nothing(hand, talon))
+    return _row(contract, "durch", all_his, contract.rules.rates.durch, takes_all_without_trumps(hand, talon))
 
 
 def _with_trumps(contract: Contract, taken: Taken, declarer: Side, defence: Side) -> list[Row]:
     """The rows of a trump game, in the order of the rule book."""
-    bid = contract.bid
-    rates, hearts = bid.rules.rates, hearts_factor(bid)
-    sure = takes_all_with_trumps(bid.hands[bid.declarer], bid.talon, bid.trump)
+    rates, hearts = contract.rules.rates, hearts_factor(contract)
+    sure = takes_all_with_trumps(contract.hands[contract.declarer], contract.talon, contract.trump)
     rows = []
-    if "hra" in bid.contract:
+    if "hra" in contract.parts:
         rows.append(_hra(contract, declarer, defence, sure))
     seven_player = _player_of_seven_in_last_trick(contract, taken)
     last_taker = taken[-1][0]
-    if "sedma" in bid.contract:
-        won = seven_player == last_taker == bid.declarer
+    if "sedma" in contract.parts:
+        won = seven_player == last_taker == contract.declarer
         rows.append(_row(contract, "sedma", won, rates.sedma * hearts, sure))
     elif contract.protis[0] == NOBODY and seven_player != NOBODY:
-        won = (seven_player == bid.declarer) == (seven_player == last_taker)
+        won = (seven_player == contract.declarer) == (seven_player == last_taker)
         rows.append(Row("ticha_sedma", won, 0, _signed(won, rates.ticha_sedma * hearts)))
-    if "sto" in bid.contract:
-        tens = _hundred(bid.rules, declarer, defence)
+    if "sto" in contract.parts:
+        tens = _hundred(contract.rules, declarer, defence)
         rows.append(Row("sto", tens > 0, _level(contract, "sto"), tens * rates.sto * hearts, sure))
     if contract.protis[0] != NOBODY:
         won = seven_player == last_taker == contract.protis[0]
         rows.append(Row("sedma_proti", won, _level(contract, "sedma_proti"), -_signed(won, rates.sedma * hearts)))
     if contract.protis[1] != NOBODY:
-        tens = _hundred(bid.rules, defence, declarer)
+        tens = _hundred(contract.rules, defence, declarer)
         rows.append(Row("sto_proti", tens > 0, _level(contract, "sto_proti"), -tens * rates.sto * hearts))
     return rows
 
@@ -127,7 +124,7 @@ def _hra(contract: Contract, declarer: Side, defence: Side, sure: bool) -> Row:
     own = declarer.points + sum(declarer.marriages)
     others = defence.points + sum(defence.marriages)
     won, most = own > others, max(own, others)
-    base = contract.bid.rules.rates.hra * hearts_factor(contract.bid)
+    base = contract.rules.rates.hra * hearts_factor(contract)
     level = _level(contract, "hra")
     if most >= 100 and contract.protis[1] == NOBODY:
         return Row("tiche_sto", won, level, _signed(won, base * 2 * (1 + (most - 100) // 10)), sure)
@@ -151,7 +148,7 @@ def _hundred(rules: Rules, side: Side, other: Side) -> int:
 def _player_of_seven_in_last_trick(contract: Contract, taken: Taken) -> int:
     """Who played the trump 7 to the last trick, NOBODY when it was played before or lies in the talon."""
     cards = taken[-1][1]
-    seven = 8 * contract.bid.trump
+    seven = 8 * contract.trump
     if seven not in cards:
         return NOBODY
     return (taken[-2][0] + cards.index(seven)) % SEATS
@@ -171,16 +168,15 @@ def _signed(won: bool, amount: int) -> int:
 
 def _payments(contract: Contract, rows: list[Row]) -> tuple[tuple[int, int, int], bool]:
     """Chips by seat, and whether the cap changed them (§8.9)."""
-    bid = contract.bid
-    left, right = (bid.declarer + 1) % SEATS, (bid.declarer + 2) % SEATS
+    left, right = (contract.declarer + 1) % SEATS, (contract.declarer + 2) % SEATS
     from_left = from_right = 0
     for row in rows:
         of_left, of_right = _shares(row, contract.doublers[left], contract.doublers[right])
         from_left += of_left
         from_right += of_right
-    capped_left, capped_right = _clamp(from_left, bid.rules.cap), _clamp(from_right, bid.rules.cap)
+    capped_left, capped_right = _clamp(from_left, contract.rules.cap), _clamp(from_right, contract.rules.cap)
     payments = [0, 0, 0]
-    payments[bid.declarer] = capped_left + capped_right
+    payments[contract.declarer] = capped_left + capped_right
     payments[left], payments[right] = -capped_left, -capped_right
     return (payments[0], payments[1], payments[2]), (capped_left, capped_right) != (from_left, from_right)
 

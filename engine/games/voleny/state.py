@@ -11,6 +11,7 @@ from engine.games.voleny.rules import Kind, Part, Rules
 from engine.tricks import Trick
 
 Hands = tuple[int, int, int]
+"""The cards of each seat."""
 Levels = tuple[int, ...]
 """The level of each of the seven parts, in the order of the rule book."""
 
@@ -91,7 +92,8 @@ class Bid(NamedTuple):
     game: Kind
     trump: int
     """The trump suit, NO_TRUMP in betl and durch."""
-    contract: tuple[Part, ...]
+    parts: tuple[Part, ...]
+    """The declarer's contract."""
     hands: Hands
     talon: int
 
@@ -115,18 +117,28 @@ class Doubling(NamedTuple):
 
 
 class Contract(NamedTuple):
-    """All that the play is about: fixed from the first card to the last."""
+    """All that the play is about: the bid and its doubling, fixed from the first card to the last."""
 
-    bid: Bid
+    rules: Rules
+    dealer: int
+    declarer: int
+    game: Kind
+    trump: int
+    parts: tuple[Part, ...]
+    hands: Hands
+    """As they were before the first card."""
+    talon: int
     levels: Levels
     doublers: tuple[int, int, int]
     protis: tuple[int, int]
     lead: int
     """The seat that leads to the first trick."""
-    locked_seat: int
-    """The announcer of sedma or sedma_proti, NOBODY if none (§7.6)."""
-    words: tuple[bool, bool, bool]
-    """Whether a seat is asked for a word at each marriage (§7.8)."""
+    locked: tuple[int, int, int]
+    """For the announcer of a sedma or sedma_proti his trump 7, for the others no card (§7.6)."""
+    words: tuple[int, int, int]
+    """1 for a seat that is asked for a word at each marriage, else 0 (§7.8)."""
+    no_cards: Trick
+    """The trick before its first card."""
 
 
 class Playing(NamedTuple):

@@ -16,7 +16,7 @@ from engine.games.voleny.events import (
     TrumpChosen,
 )
 from engine.games.voleny.legal import legal, to_act
-from engine.games.voleny.rules import SEATS, Kind, Part, bits_of, parts_of
+from engine.games.voleny.rules import PARTS, SEATS, Kind, Part, parts_of
 from engine.games.voleny.score import card_points
 from engine.games.voleny.state import (
     NO_CARD,
@@ -145,9 +145,9 @@ def _doubled(deal: Doubling) -> Public:
         declarer=bid.declarer,
         game=bid.game,
         trump=_trump(bid.trump),
-        contract=bid.contract,
-        protis=_protis(deal),
-        levels=_levels(deal),
+        contract=bid.parts,
+        protis=_protis(deal.protis),
+        levels=_levels(bid.parts, deal),
         open=parts_of(deal.open),
         said=parts_of(deal.said),
     )
@@ -155,26 +155,25 @@ def _doubled(deal: Doubling) -> Public:
 
 def _played(deal: Playing) -> Public:
     contract, taken = deal.contract, deal.taken
-    bid = contract.bid
     leader = taken[-1][0] if taken else contract.lead
     takers = [taker for taker, _ in taken]
     return Public(
         "play",
-        bid.dealer,
+        contract.dealer,
         to_act(deal),
-        declarer=bid.declarer,
-        game=bid.game,
-        trump=_trump(bid.trump),
-        contract=bid.contract,
-        protis=_protis(contract),
-        levels=_levels(contract),
+        declarer=contract.declarer,
+        game=contract.game,
+        trump=_trump(contract.trump),
+        contract=contract.parts,
+        protis=_protis(contract.protis),
+        levels=_levels(contract.parts, contract),
         trick=_on_table(leader, deal.trick.cards),
         last_trick=_last_trick(deal),
         tricks_taken=(takers.count(0), takers.count(1), takers.count(2)),
-        points=(0, 0) if bid.trump == NO_TRUMP else card_points(taken, bid.declarer),
+        points=(0, 0) if contract.trump == NO_TRUMP else card_points(taken, contract.declarer),
         marriages=(
-            tuple(points for seat, points in deal.marriages if seat == bid.declarer),
-            tuple(points for seat, points in deal.marriages if seat != bid.declarer),
+            tuple(points for seat, points in deal.marriages if seat == contract.declarer),
+            tuple(points for seat, points in deal.marriages if seat != contract.declarer),
         ),
     )
 
@@ -197,15 +196,15 @@ def _trump(trump: int) -> int | None:
     return None if trump == NO_TRUMP else trump
 
 
-def _protis(deal: Doubling | Contract) -> tuple[tuple[Part, int], ...]:
-    sedma, sto = deal.protis
+def _protis(protis: tuple[int, int]) -> tuple[tuple[Part, int], ...]:
+    sedma, sto = protis
     announced: list[tuple[Part, int]] = [("sedma_proti", sedma), ("sto_proti", sto)]
     return tuple((part, seat) for part, seat in announced if seat != NOBODY)
 
 
-def _levels(deal: Doubling | Contract) -> tuple[tuple[Part, int], ...]:
-    announced = bits_of(deal.bid.contract) | bits_of(tuple(part for part, _ in _protis(deal)))
-    return tuple((part, deal.levels[bits_of((part,)).bit_length() - 1]) for part in parts_of(announced))
+def _levels(contract: tuple[Part, ...], deal: Doubling | Contract) -> tuple[tuple[Part, int], ...]:
+    announced = {*contract, *(part for part, _ in _protis(deal.protis))}
+    return tuple((part, level) for part, level in zip(PARTS, deal.levels, strict=True) if part in announced)
 
 
 def _on_table(leader: int, cards: tuple[int, ...]) -> Cards:
@@ -227,7 +226,7 @@ def _hand(deal: State, seat: int) -> int:
         case Over(ended=ended):
             return _hand(ended, seat)
         case Playing():
-            return deal.contract.bid.hands[seat] & deal.left
+            return deal.contract.hands[seat] & deal.left
         case Doubling():
             return deal.bid.hands[seat]
         case _:
