@@ -24,10 +24,7 @@ class Status(StrEnum):
     GAP = "gap"  # The command before it has not been handled.
     FENCED = "fenced"  # The lease is another's.
     CONFLICT = "conflict"  # The table is at another version.
-
-
-class BrokenStore(Exception):
-    """A key of the store is not what it must be; somebody else wrote to it."""
+    BROKEN = "broken"  # A key has the wrong type: somebody else wrote to it.
 
 
 class Position(NamedTuple):
@@ -61,25 +58,28 @@ class Entry(NamedTuple):
     at: int
     events: bytes
     tag: str
-    shown: tuple[bytes, tuple[bytes | None, bytes | None, bytes | None]]
-    public: bytes
-    private: tuple[bytes, bytes, bytes]
+    shown: tuple[bytes, tuple[bytes | None, ...]]
+    brief: bytes  # The part of the public view that moves change.
+    private: tuple[bytes, ...]
+    about: bytes  # The rest of it.
     who: str
     code: str
     settled: int
+    about_changed: bool = True  # False: `about`, `who`, `code` and `settled` are the last version's.
     kinds: str = ""
     due: int | None = None
     due_changed: bool = False
     forget_at: int | None = None
     feed_floor: int | None = None
     snapshot: bytes = b""
+    counted: bool = False  # The command's tries were counted.
 
 
 class Result(NamedTuple):
-    """The status of an entry; `receipt` is the stored one of a duplicate."""
+    """The status of an entry; `detail` is the stored receipt of a duplicate, or what is broken."""
 
     status: Status
-    receipt: bytes = b""
+    detail: bytes = b""
 
 
 def apply_many(redis: Redis, entries: Sequence[Entry | Answer]) -> list[Result]:
@@ -87,7 +87,6 @@ def apply_many(redis: Redis, entries: Sequence[Entry | Answer]) -> list[Result]:
 
     Within a partition nothing after a failed entry is written, since each names the command before it.
     Raises StoreUnavailable when it is unknown which were written; sending them again is safe.
-    Raises BrokenStore when a key has the wrong type.
     """
     replies = scripts.run_many(redis, _APPLY, [_call(entry) for entry in entries])
     return [_result(reply) for reply in replies]
@@ -95,14 +94,11 @@ def apply_many(redis: Redis, entries: Sequence[Entry | Answer]) -> list[Result]:
 
 def _result(reply: list[bytes] | ResponseError) -> Result:
     if isinstance(reply, ResponseError):
-        raise BrokenStore(str(reply)) from reply
-    status = reply[0].decode()
-    if status == "broken":
-        raise BrokenStore(f"wrong type of {reply[1].decode()}")
-    return Result(_STATUSES[status], reply[1] if status == "duplicate" else b"")
+        return Result(Status.BROKEN, str(reply).encode())
+    return Result(_STATUSES[reply[0]], reply[1] if len(reply) > 1 else b"")
 
 
-_STATUSES = {status.value: status for status in Status}
+_STATUSES = {status.value.encode(): status for status in Status}
 
 
 @lru_cache(maxsize=8192)
@@ -153,15 +149,18 @@ def _writes(entry: Entry) -> tuple[str | bytes | int, ...]:
         entry.tag,
         public_events,
         *(seen or b"" for seen in seat_events),
-        entry.public,
+        entry.brief,
         *entry.private,
+        entry.about,
         entry.who,
+        "1" if entry.about_changed else "",
         entry.code,
         entry.settled,
         entry.kinds,
         _clock(entry),
         "" if entry.feed_floor is None else entry.feed_floor,
         entry.snapshot,
+        "1" if entry.counted else "",
     )
 
 

@@ -9,7 +9,6 @@ from redis.exceptions import ConnectionError, ResponseError, TimeoutError
 
 from services.store.wire import StoreUnavailable
 
-
 QUIET_SECONDS_MAX = 5.0
 """A connection that is silent for so long is asked for a sign of life, and given up after as long again."""
 

@@ -1,7 +1,7 @@
 """What a partition's owner has to do at a time of its own: deal, expire, forget."""
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 FORGET = "|f|"
 
@@ -40,12 +40,13 @@ class Clock:
             heapq.heappop(self._heap)  # Moved or done since.
         return self._heap[0][0] if self._heap else None
 
-    def take(self, now: int) -> Iterator[str]:
-        """Those that are due, each once; whoever cannot finish one sets it again."""
-        while (at := self.next_at()) is not None and at <= now:
-            member = heapq.heappop(self._heap)[1]
-            del self._at[member]
-            yield member
+    def take(self, now: int, count: int) -> list[str]:
+        """Those that are due, at most `count`, each once; whoever cannot finish one sets it again."""
+        taken: list[str] = []
+        while len(taken) < count and (at := self.next_at()) is not None and at <= now:
+            taken.append(heapq.heappop(self._heap)[1])
+            del self._at[taken[-1]]
+        return taken
 
 
 def forget_member(table: str, version: int) -> str:

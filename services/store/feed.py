@@ -21,19 +21,22 @@ _log = logging.getLogger(__name__)
 
 class Change(NamedTuple):
     """One new version of a table. `events` are JSON arrays as a spectator (None) and each seat may know them;
-    `public` and `private` are the view's JSON members without braces; `who` are player ids by seat."""
+    `brief`, `about` and `private` are the view's JSON members without braces; `about`, the public part that stays
+    the same for a whole deal, only differs from the version before if `about_changed`. `who` are ids by seat."""
 
     table: str
     version: int
     at: int
     events: dict[int | None, bytes]
-    public: bytes
+    brief: bytes
     private: tuple[bytes, bytes, bytes]
+    about: bytes
     who: tuple[str, ...]
+    about_changed: bool
 
     def view(self, seat: int | None) -> bytes:
         """The view of `seat`, or of a spectator, as a JSON object."""
-        return b"{%b,%b}" % (self.public, SPECTATOR if seat is None else self.private[seat])
+        return b"{%b,%b,%b}" % (self.brief, self.about, SPECTATOR if seat is None else self.private[seat])
 
 
 Watcher = Callable[[Change | None], None]
@@ -148,8 +151,9 @@ def _call_all(callbacks: Iterable[Callable[[Any], None]], value: Any) -> None:
 
 
 def _change(table: str, parts: list[bytes]) -> Change:
-    _, _, _, version, at, public, *rest = parts
-    seats, view, who = rest[:3], rest[3:7], rest[7]
-    events = {None: public, **{seat: seen or public for seat, seen in enumerate(seats)}}
+    _, _, _, version, at, told, *seats, brief, first, second, third, about, who, changed = parts
+    events: dict[int | None, bytes] = {seat: seen or told for seat, seen in enumerate(seats)}
+    events[None] = told
     players = tuple(who.decode().split("|"))
-    return Change(table, int(version), int(at), events, view[0], (view[1], view[2], view[3]), players)
+    private = (first, second, third)
+    return Change(table, int(version), int(at), events, brief, private, about, players, changed == b"1")

@@ -17,10 +17,12 @@ _HEARTBEAT = scripts.load("heartbeat")
 
 
 class Lease(NamedTuple):
-    """A claimed partition. `cursor` is the id of the last command that was handled."""
+    """A claimed partition. `cursor` is the id of the last command that was handled; `orphaned` says that the
+    owner before did not give it back, so that the next command may be what it died of."""
 
     fence: str
     cursor: str
+    orphaned: bool
 
 
 class Roll(NamedTuple):
@@ -36,7 +38,7 @@ def claim(redis: Redis, partitions: Sequence[str], nonce: str, ms: int = LEASE_M
     replies = scripts.run_many(redis, _CLAIM, calls)
     first_error(replies)
     return {
-        partition: Lease(reply[0].decode(), reply[1].decode())
+        partition: Lease(reply[0].decode(), reply[1].decode(), reply[2] == b"1")
         for partition, reply in zip(partitions, replies, strict=True)
         if reply
     }
@@ -52,7 +54,7 @@ def renew(redis: Redis, fences: Mapping[str, str], ms: int = LEASE_MS) -> set[st
 
 def release(redis: Redis, fences: Mapping[str, str]) -> None:
     """Give partitions back, so that others need not wait for the lease to run out."""
-    calls = [scripts.Call((keys.lease(each),), (fence,)) for each, fence in fences.items()]
+    calls = [scripts.Call((keys.lease(each), keys.state(each)), (fence,)) for each, fence in fences.items()]
     first_error(scripts.run_many(redis, _RELEASE, calls))
 
 

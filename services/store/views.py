@@ -102,21 +102,23 @@ def is_table(redis: Redis, table: str) -> bool:
     return bool(ask(redis, "HEXISTS", keys.view(table), "v"))
 
 
-_VIEW = ("v", "p", "w0", "w1", "w2", "who", "code", "settled")
+_VIEW = ("v", "p", "w0", "w1", "w2", "q", "who", "code", "settled")
 
 
 def _current(values: list[bytes]) -> Current | None:
-    version, public, first, second, third, who, code, settled = values
+    version, brief, first, second, third, about, who, code, settled = values
     if version is None:
         return None
     seats = tuple(who.decode().split("|"))
+    public = b"%b,%b" % (brief, about)
     return Current(int(version), public, (first, second, third), seats, code.decode(), int(settled))
 
 
 def _item(id_: bytes, flat: Reply) -> Item:
     fields = fields_of(flat)
     public = fields[b"e"]
-    events = {None: public, **{seat: fields.get(b"e%d" % seat, public) for seat in range(3)}}
+    events: dict[int | None, bytes] = {seat: fields.get(b"e%d" % seat, public) for seat in range(3)}
+    events[None] = public
     return Item(_version(id_), int(fields[b"at"]), events)
 
 

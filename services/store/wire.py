@@ -47,7 +47,7 @@ def ask_many(redis: Redis, requests: Sequence[Request]) -> list[Reply]:
         return []
     pool = redis.connection_pool
     try:
-        connection = pool.get_connection()
+        connection: Any = pool.get_connection()
     except (ConnectionError, TimeoutError) as error:
         raise _named(error) from error
     try:

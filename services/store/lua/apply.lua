@@ -11,15 +11,16 @@
 --          of a dead letter, if any
 --       11 time, ms  12 actor  13 key  14 fingerprint  15 all events  16 tag of the build
 --       17 public events  18 19 20 the events as seats 0 1 2 see them, "": as public
---       21 public view  22 23 24 private views of seats 0 1 2  25 who sits where  26 join code
---       27 version at which the last deal ended  28 kinds of subscriptions that care, "": none
---       29 what the clock waits for, ms, "": as before, "-": nothing  30 first version that the feed keeps, "": all
---       31 snapshot, "": none
+--       21 public view: what moves change  22 23 24 private views of seats 0 1 2  25 the rest of the public view
+--       26 who sits where  27 "1" if 25, 26, 28 or 29 differ from the last version's, else ""
+--       28 join code  29 version at which the last deal ended  30 kinds of subscriptions that care, "": none
+--       31 what the clock waits for, ms, "": as before, "-": nothing  32 first version that the feed keeps, "": all
+--       33 snapshot, "": none  34 "1" if the tries of this command were counted, else ""
 -- Gives {"applied", ""} | {"duplicate", stored receipt} | {"behind"} | {"gap"} | {"fenced"} | {"conflict", version}
 --       | {"broken", key}; after anything but the first two nothing has changed.
 --
 -- Live readers get one message, parts joined by a zero byte (JSON holds none): aggregate, field, receipt, and when
--- there are events also 10, 11, 17-25 of ARGV. Nothing is kept of it: who missed one reads the feed and the view.
+-- there are events also 10, 11, 17-27 of ARGV. Nothing is kept of it: who missed one reads the feed and the view.
 --
 -- Scripts are not rolled back: every check stands before the first write.
 local lease, state, receipts, due = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -74,7 +75,7 @@ if version == '' then
 end
 
 local feed, view, log, snapshot, tables = KEYS[7], KEYS[8], KEYS[9], KEYS[10], KEYS[11]
-local at, tag, kinds, clock, floor, whole = ARGV[11], ARGV[16], ARGV[28], ARGV[29], ARGV[30], ARGV[31]
+local at, tag, kinds, clock, floor, whole = ARGV[11], ARGV[16], ARGV[30], ARGV[31], ARGV[32], ARGV[33]
 if is_not(feed, 'stream') then return {'broken', feed} end
 if is_not(view, 'hash') then return {'broken', view} end
 if kinds ~= '' and is_not(log, 'stream') then return {'broken', log} end
@@ -94,8 +95,10 @@ for seat = 0, 2 do
   end
 end
 redis.call('XADD', feed, id, unpack(shown))
-redis.call('HSET', view, 'v', version, 'p', ARGV[21], 'w0', ARGV[22], 'w1', ARGV[23], 'w2', ARGV[24],
-  'who', ARGV[25], 'code', ARGV[26], 'settled', ARGV[27])
+redis.call('HSET', view, 'v', version, 'p', ARGV[21], 'w0', ARGV[22], 'w1', ARGV[23], 'w2', ARGV[24])
+if ARGV[27] ~= '' then
+  redis.call('HSET', view, 'q', ARGV[25], 'who', ARGV[26], 'code', ARGV[28], 'settled', ARGV[29])
+end
 if kinds ~= '' then redis.call('XADD', log, '*', 't', aggregate, 'v', version, 'k', kinds) end
 if clock == '-' then
   redis.call('ZREM', due, aggregate)
@@ -107,6 +110,7 @@ if floor ~= '' then redis.call('XTRIM', feed, 'MINID', floor .. '-0') end
 if whole ~= '' then redis.call('HSET', snapshot, 'v', version, 'x', tag, 'b', whole) end
 if expected == '0' then redis.call('SADD', tables, aggregate) end
 redis.call('HSET', state, 'cur', command)
+if ARGV[34] ~= '' then redis.call('HDEL', state, 'tries:' .. command) end
 redis.call('PUBLISH', channel, table.concat({aggregate, field, receipt, version, at, ARGV[17], ARGV[18], ARGV[19],
-  ARGV[20], ARGV[21], ARGV[22], ARGV[23], ARGV[24], ARGV[25]}, '\0'))
+  ARGV[20], ARGV[21], ARGV[22], ARGV[23], ARGV[24], ARGV[25], ARGV[26], ARGV[27]}, '\0'))
 return {'applied', ''}

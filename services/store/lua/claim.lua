@@ -2,10 +2,12 @@
 --
 -- KEYS  1 lease  2 state
 -- ARGV  1 nonce of the caller  2 how long the lease lasts, ms
--- Gives {fence, cursor} | {} when somebody owns it
+-- Gives {fence, cursor, "1" if the last owner did not give it back} | {} when somebody owns it
 if redis.call('EXISTS', KEYS[1]) == 1 then return {} end
 local epoch = redis.call('HINCRBY', KEYS[2], 'epoch', 1)
 -- The nonce keeps fences apart even if a fail-over to a replica that lags takes the epoch back.
 local fence = string.format('%d', epoch) .. ':' .. ARGV[1]
+local died = redis.call('HGET', KEYS[2], 'owned')
+redis.call('HSET', KEYS[2], 'owned', '1')
 redis.call('SET', KEYS[1], fence, 'PX', ARGV[2])
-return {fence, redis.call('HGET', KEYS[2], 'cur') or '0-0'}
+return {fence, redis.call('HGET', KEYS[2], 'cur') or '0-0', died or '0'}

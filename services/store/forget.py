@@ -1,0 +1,34 @@
+"""Forgetting what nobody may ask for any more: old receipts, and what the feed told of settled deals."""
+
+from collections.abc import Sequence
+
+from redis import Redis
+
+from services.store import keys, scripts
+from services.store.clock import FORGET
+from services.store.wire import first_error
+
+_FORGET = scripts.load("forget")
+
+
+def forget_many(redis: Redis, due: Sequence[tuple[str, str]]) -> list[int]:
+    """Do what the due members say, given as (fence, member), in one round trip. May be repeated.
+
+    Gives how many receipts went, -1 where the lease is another's. Raises StoreUnavailable.
+    """
+    gone = scripts.run_many(redis, _FORGET, [_call(fence, member) for fence, member in due])
+    first_error(gone)
+    return gone
+
+
+def _call(fence: str, member: str) -> scripts.Call:
+    table, _, version = member.partition(FORGET)
+    partition = keys.partition_of(table)
+    named = (
+        keys.lease(partition),
+        keys.due(partition),
+        keys.receipts(table),
+        keys.reservations(table),
+        keys.feed(table),
+    )
+    return scripts.Call(named, (fence, table, int(version), int(version) + 1))

@@ -1,0 +1,28 @@
+"""The worker: folds tables, decides commands by the rules of the engine, and applies them."""
+
+import os
+import secrets
+import signal
+import socket
+
+from services.config import Config
+from services.store import keys
+from services.store.connect import connect
+from services.worker.handle import Desk
+from services.worker.loop import Worker
+from services.worker.seal import make_auditor_keys, read_public_key, seal
+
+
+def run(config: Config) -> None:
+    """Work until SIGTERM or Ctrl-C, then hand the partitions over at once."""
+    assert config.redis_url is not None, "a worker needs the address of its store"
+    stop: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda received, _: stop.append(received))
+    make_auditor_keys(config.keys)
+    auditor = read_public_key(config.keys)
+    redis = connect(config.redis_url)
+    desk = Desk(redis, lambda secret: seal(auditor, secret), config.opening_chips)
+    name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    Worker(redis, desk, name, keys.all_partitions(config.partitions)).run(lambda: bool(stop))
+    redis.close()

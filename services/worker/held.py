@@ -1,0 +1,142 @@
+"""A table as its owner holds it in memory: folded from its past, and equal to the full replay at any time."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+from redis import Redis
+
+from engine.table import INITIAL, Due, Table, at_rest, due, fold
+from engine.table.events import Event
+from schemas.table import dump_table, load_event, load_table
+from schemas.upcasters import version_of
+from services.store.history import BrokenStream, History, NewerEvent, Recorded, load
+from services.worker.build import TAG
+
+HELD_MAX = 4096
+
+
+class Held(NamedTuple):
+    """A table at `version`. `began` and `settled` are the versions at which the running or last deal began, and
+    at which the last one ended; 0 before the first. `due` is when the clock has something to do, in ms."""
+
+    version: int
+    table: Table
+    began: int
+    settled: int
+    due: int | None
+
+
+UNOPENED = Held(0, INITIAL, 0, 0, None)
+
+
+class Tables:
+    """The tables used last, at most `held_max` of them."""
+
+    def __init__(self, redis: Redis, held_max: int = HELD_MAX) -> None:
+        self._redis = redis
+        self._max = held_max
+        self._held: OrderedDict[str, Held] = OrderedDict()
+
+    def get(self, table: str) -> Held:
+        """The table now, read from the store if need be. Raises BrokenStream, NewerEvent, StoreUnavailable."""
+        held = self._held.get(table)
+        if held is None:
+            held = read(self._redis, table)
+            self.put(table, held)
+        else:
+            self._held.move_to_end(table)
+        return held
+
+    def put(self, table: str, held: Held) -> None:
+        """The table has gone on."""
+        self._held[table] = held
+        if len(self._held) > self._max:
+            self._held.popitem(last=False)
+
+    def forget(self, table: str) -> None:
+        """What is held may be wrong: read it anew next time."""
+        self._held.pop(table, None)
+
+    def forget_partition(self, partition: str) -> None:
+        """The tables of a partition may have gone on elsewhere."""
+        for table in [table for table in self._held if table[2:4] == partition]:
+            del self._held[table]
+
+
+def read(redis: Redis, table: str, tag: str = TAG) -> Held:
+    """The table folded from its snapshot, if this build wrote one, and the entries after it."""
+    return replay(table, load(redis, table, tag))
+
+
+def replay(table: str, history: History) -> Held:
+    """The table after its history. Raises BrokenStream for an entry that cannot be read, NewerEvent."""
+    held = UNOPENED if history.snapshot is None else _from_snapshot(history.snapshot.version, history.snapshot.body)
+    for entry in history.entries:
+        held = after(held, fold(held.table, events_of(table, entry)), entry.at)
+    return held
+
+
+def after(held: Held, table: Table, at: int) -> Held:
+    """`held` one version on, at which it has become `table`; decided at `at` ms."""
+    rested, rests = at_rest(held.table), at_rest(table)
+    version = held.version + 1
+    return Held(
+        version,
+        table,
+        version if rested and not rests else held.began,
+        version if rests and not rested else held.settled,
+        due_at(due(table), at),
+    )
+
+
+def due_at(waits: Due | None, now: int) -> int | None:
+    """When the clock must act, ms; at once is now."""
+    return None if waits is None else waits.at or now
+
+
+def snapshot(held: Held) -> bytes:
+    """The table at rest, to start from."""
+    return b'{"began":%d,"settled":%d,"due":%s,"table":%b}' % (
+        held.began,
+        held.settled,
+        b"null" if held.due is None else b"%d" % held.due,
+        dump_table(held.table),
+    )
+
+
+class _Snapshot(msgspec.Struct, frozen=True):
+    began: int
+    settled: int
+    due: int | None
+    table: msgspec.Raw
+
+
+_decode_snapshot = msgspec.json.Decoder(_Snapshot).decode
+_decode_events = msgspec.json.Decoder(list[dict[str, object]]).decode
+
+
+def _from_snapshot(version: int, body: bytes) -> Held:
+    kept = _decode_snapshot(body)
+    return Held(version, load_table(bytes(kept.table)), kept.began, kept.settled, kept.due)
+
+
+def events_of(table: str, entry: Recorded) -> tuple[Event, ...]:
+    """The events of an entry, those of earlier builds brought to the present. Raises NewerEvent, BrokenStream."""
+    stored = _decode_events(entry.events)
+    _refuse_newer(table, entry.version, stored)
+    try:
+        return tuple(map(load_event, stored))
+    except KeyError as error:
+        raise NewerEvent(f"{table} at version {entry.version}: unknown {error}") from error
+    except Exception as error:
+        raise BrokenStream(f"{table} at version {entry.version}: {error}") from error
+
+
+def _refuse_newer(table: str, version: int, stored: Iterable[dict[str, object]]) -> None:
+    """A field that came with a later version would be ignored without a word."""
+    for event in stored:
+        written, known = event.get("v", 1), version_of(str(event["type"]))
+        if not isinstance(written, int) or written > known:
+            raise NewerEvent(f"{table} at version {version}: {event['type']} v{written}, this build knows v{known}")

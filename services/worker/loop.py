@@ -1,0 +1,190 @@
+"""The worker's turn: own, tick, listen, read, decide, apply; round and round."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+
+from redis import Redis
+
+from services.store import history, keys
+from services.store.append import BATCH_MAX
+from services.store.channels import Ears
+from services.store.commands import Command, read_commands
+from services.store.wire import StoreUnavailable
+from services.worker.batch import Batches, Outcome, Owner
+from services.worker.handle import Desk
+from services.worker.held import Tables
+from services.worker.owned import LOOK_SECONDS, Owned
+from services.worker.ticker import Ticker
+
+POLL_SECONDS = 1.0
+"""How often all partitions are read although no bell rang: a bell may be lost with its connection."""
+PAUSE_SECONDS_MAX = 0.5
+
+_log = logging.getLogger(__name__)
+
+
+def wall_ms() -> int:
+    """This machine's time, milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class Worker:
+    """Handles the commands of its share of the partitions, by itself or beside others."""
+
+    def __init__(
+        self, redis: Redis, desk: Desk, name: str, partitions: Sequence[str], clock: Callable[[], int] = wall_ms
+    ) -> None:
+        self.owned = Owned(redis, name, partitions, time.monotonic)
+        self.cursors: dict[str, str] = {}
+        self._redis = redis
+        self._wall_ms = clock
+        self._tables = Tables(redis)
+        self._ticker = Ticker(redis, self._tables)
+        self._batches = Batches(desk, self._tables)
+        self._ears = Ears(redis)
+        self._bells = {keys.bell(each).encode(): each for each in partitions}
+        self._rung: set[str] = set()
+        self._careful: dict[str, int] = {}
+        self._next_poll = 0.0
+        self._interrupted = False
+
+    def run(self, stopped: Callable[[], bool]) -> None:
+        """Turn after turn until `stopped`; then give everything back. The store may come and go meanwhile."""
+        pause = 0.01
+        while not stopped():
+            try:
+                self.turn(LOOK_SECONDS)
+                pause = 0.01
+            except StoreUnavailable as error:
+                _log.warning("the store is away: %s", error)
+                time.sleep(pause)
+                pause = min(2 * pause, PAUSE_SECONDS_MAX)
+        try:
+            self.owned.release_all()
+        except StoreUnavailable as error:
+            _log.warning("leases are left to run out: %s", error)
+        self._ears.close()
+
+    def turn(self, wait_seconds: float) -> int:
+        """One turn; gives how many commands were handled. Waits up to `wait_seconds` when there is nothing to do.
+
+        Raises StoreUnavailable; the next turn then starts from what the store says.
+        """
+        try:
+            return self._turn(wait_seconds)
+        except StoreUnavailable:
+            self._interrupted = True
+            raise
+
+    def _turn(self, wait_seconds: float) -> int:
+        if self._interrupted:
+            self._lose(self.owned.renew())
+            self._reread(self.cursors)
+            self._interrupted = False
+        self._look()
+        self._rung |= self._ticker.tick(self._now(), self.owned.fences)
+        self._listen(wait_seconds)
+        rung = {partition: self.cursors[partition] for partition in self._rung if partition in self.cursors}
+        self._rung.clear()
+        if not rung:
+            return 0
+        read = read_commands(self._redis, rung)
+        for partition in rung.keys() - read.keys():
+            self._careful.pop(partition, None)
+        return self._work(read)
+
+    def _now(self) -> int:
+        """The time by the store's clock, on which deadlines are judged."""
+        return self._wall_ms() + self.owned.server_ahead_ms
+
+    def _look(self) -> None:
+        claimed, dropped = self.owned.look(self._wall_ms)
+        self._lose(dropped)
+        for partition, lease in claimed.items():
+            self.cursors[partition] = lease.cursor
+            self._tables.forget_partition(partition)
+            self._ticker.note(history.clock_entries(self._redis, partition))
+            self._rung.add(partition)
+            if lease.orphaned:
+                self._careful[partition] = BATCH_MAX
+
+    def _lose(self, partitions: Sequence[str]) -> None:
+        for partition in partitions:
+            self.cursors.pop(partition, None)
+            self._careful.pop(partition, None)
+            self._tables.forget_partition(partition)
+            self._ticker.drop(partition)
+
+    def _reread(self, partitions: Iterable[str]) -> None:
+        """Go on from where the store says that the partition stands."""
+        cursors = history.cursors(self._redis, list(partitions))
+        self.cursors.update(cursors)
+        self._rung.update(cursors)
+
+    def _listen(self, wait_seconds: float) -> None:
+        """Which partitions have new commands; with nothing to do, wait for one."""
+        if not self._ears.listening:
+            self._ears.listen(keys.bell(partition) for partition in self._bells.values())
+            self._next_poll = 0.0
+        for message in self._ears.hear(0.0 if self._rung else self._patience(wait_seconds)):
+            self._rung.add(self._bells[message.channel])
+        if time.monotonic() >= self._next_poll:
+            self._next_poll = time.monotonic() + POLL_SECONDS
+            self._rung.update(self.cursors)
+
+    def _patience(self, wait_seconds: float) -> float:
+        at = self._ticker.next_at()
+        return wait_seconds if at is None else min(wait_seconds, max(0.0, (at - self._now()) / 1000))
+
+    def _work(self, read: dict[str, list[Command]]) -> int:
+        handled = 0
+        waiting = {partition: iter(commands) for partition, commands in read.items()}
+        self._rung.update(partition for partition, commands in read.items() if len(commands) >= BATCH_MAX)
+        while waiting:
+            batch = self._next_batch(waiting)
+            careful = any(partition in self._careful for partition in batch)
+            owners = {each: Owner(self.owned.fences[each], self.cursors[each]) for each in batch}
+            outcome = self._batches.run(owners, batch, careful=careful)
+            for partition in self._follow(outcome):
+                waiting.pop(partition, None)
+            handled += sum(map(len, batch.values()))
+        for partition in read.keys() - self._rung:
+            self._careful.pop(partition, None)
+        return handled
+
+    def _next_batch(self, waiting: dict[str, Iterator[Command]]) -> dict[str, list[Command]]:
+        """Up to BATCH_MAX commands; one alone while it may be what the last owner died of."""
+        batch: dict[str, list[Command]] = {}
+        room = BATCH_MAX
+        for partition in list(waiting):
+            careful = partition in self._careful
+            if careful and batch:
+                break
+            commands = list(islice(waiting[partition], 1 if careful else room))
+            if not commands:
+                del waiting[partition]
+                continue
+            batch[partition] = commands
+            room -= len(commands)
+            if careful or room == 0:
+                break
+        return batch
+
+    def _follow(self, outcome: Outcome) -> set[str]:
+        """Take over what a batch changed; gives the partitions whose further commands must be read again."""
+        self.cursors.update(outcome.cursors)
+        self._ticker.note(outcome.clock)
+        for partition in outcome.cursors.keys() & self._careful.keys():
+            self._careful[partition] -= 1
+            if not self._careful[partition]:
+                del self._careful[partition]
+        for partition in outcome.shunned:
+            self.owned.shun(partition)
+        self.owned.drop(outcome.lost)
+        self._lose([*outcome.lost, *outcome.shunned])
+        again = outcome.reread - outcome.lost - outcome.shunned
+        if again:
+            self._reread(sorted(again))
+        return outcome.lost | outcome.shunned | again
