@@ -6,7 +6,7 @@ from typing import NamedTuple
 from redis import Redis
 
 from services.store import keys, scripts
-from services.store.wire import first_error
+from services.store.wire import ask_many, first_error
 
 LEASE_MS = 8_000
 RENEW_MS = 2_000
@@ -70,3 +70,23 @@ def heartbeat(redis: Redis, worker: str, ms: int = ALIVE_MS) -> Roll:
 def sign_off(redis: Redis, worker: str) -> None:
     """Take `worker` off the roll at once."""
     redis.zrem(keys.workers(), worker)
+
+
+def bury(redis: Redis, partitions: Sequence[str], family: str) -> list[str]:
+    """Free what workers named `<family>.<anything>` held, and give it; the caller knows that they are dead.
+
+    Each partition stays marked as not given back, so that its next owner is careful.
+    """
+    named = f"{family}.".encode()
+    replies = ask_many(redis, [("ZRANGE", keys.workers(), 0, -1), *(("GET", keys.lease(each)) for each in partitions)])
+    first_error(replies)
+    roll, *fences = replies
+    dead = [name for name in roll if name.startswith(named)]
+    held = [
+        partition for partition, fence in zip(partitions, fences, strict=True)
+        if fence is not None and fence.partition(b":")[2].startswith(named)
+    ]
+    first_error(ask_many(redis, [
+        *(("ZREM", keys.workers(), name) for name in dead), *(("DEL", keys.lease(each)) for each in held),
+    ]))
+    return held

@@ -6,7 +6,7 @@ import signal
 import socket
 
 from services.config import Config
-from services.store import keys
+from services.store import keys, leases
 from services.store.connect import connect
 from services.worker.handle import Desk
 from services.worker.loop import Worker
@@ -23,6 +23,9 @@ def run(config: Config) -> None:
     auditor = read_public_key(config.keys)
     redis = connect(config.redis_url)
     desk = Desk(redis, lambda secret: seal(auditor, secret), config.opening_chips)
-    name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-    Worker(redis, desk, name, keys.all_partitions(config.partitions)).run(lambda: bool(stop))
+    partitions = keys.all_partitions(config.partitions)
+    if config.worker_name is not None:
+        leases.bury(redis, partitions, config.worker_name)
+    family = config.worker_name or f"{socket.gethostname()}-{os.getpid()}"
+    Worker(redis, desk, f"{family}.{secrets.token_hex(4)}", partitions).run(lambda: bool(stop))
     redis.close()
