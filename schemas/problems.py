@@ -25,7 +25,7 @@ HTTP_KINDS: dict[str, Kind] = {
         "Send the header 'Authorization: Bearer <token>' with the token that POST /v1/players gave you."),
     "forbidden": Kind(403, "The caller's role may not do this", "Use a token of a role that may."),
     "not_found": Kind(404, "There is no such thing", "Check the address; ids are never guessed or reused."),
-    "method_not_allowed": Kind(405, "The address does not take this method", "Use a method that the header Allow names."),
+    "method_not_allowed": Kind(405, "The address does not take this method", "Use one that the header Allow names."),
     "events_gone": Kind(
         410, "The feed does not reach back that far",
         "Read the view of the table, then follow the events from its version, or start at `oldest`."),
@@ -33,10 +33,11 @@ HTTP_KINDS: dict[str, Kind] = {
         412, "The table has moved on", "Read the table again and decide whether you still want this."),
     "too_large": Kind(413, "The body is too large", "Send at most 16 KiB."),
     "unsupported_media_type": Kind(415, "The body is not JSON", "Send JSON with 'Content-Type: application/json'."),
-    "malformed": Kind(422, "The request has the wrong form", "Correct the fields that `errors` names and send it again."),
+    "malformed": Kind(422, "The request has the wrong form", "Correct the fields that `errors` names, send it again."),
     "idempotency_key_reused": Kind(
         422, "The idempotency key was used for another command", "Send a new command with a new key."),
-    "rate_limited": Kind(429, "Too much at once", "Wait for the seconds of Retry-After, then send the same request again."),
+    "rate_limited": Kind(
+        429, "Too much at once", "Wait for the seconds of Retry-After, then send the same request again."),
     "internal": Kind(500, "The service failed", "Tell the operator the value of the header X-Request-Id."),
     "unavailable": Kind(
         503, "The service cannot answer now",
@@ -44,13 +45,20 @@ HTTP_KINDS: dict[str, Kind] = {
 }
 
 TABLE_KINDS: dict[str, Kind] = {
-    "code_wrong": Kind(403, "The table is private and the code is wrong", "Ask a player at the table for its join code."),
+    "code_wrong": Kind(403, "The table is private and the code is wrong", "Ask a player at the table for its code."),
     "table_full": Kind(409, "All seats are taken", "Look for another table in the lobby."),
     "seat_taken": Kind(409, "Somebody sits there", "Sit without naming a seat to take the lowest free one."),
     "already_seated": Kind(409, "You already sit at this table", "Leave your seat before you take another."),
     "not_seated": Kind(409, "You do not sit at this table", "Sit down first."),
+    "already_ready": Kind(409, "You are ready already", "Wait until all seats are."),
+    "bankroll_needs_cap": Kind(409, "Playing for chips needs a cap", "Open the table with a rule `cap` above 0."),
+    "buy_in_too_low": Kind(409, "The buy-in does not cover the most a seat can lose", "Bring twice the cap or more."),
     "deal_running": Kind(409, "A deal is being played", "Wait until the deal has ended."),
     "table_closed": Kind(409, "The session is over", "Open a new table or look for one in the lobby."),
+    "stale": Kind(409, "The table has moved on", "Read the table again."),
+    "not_due": Kind(409, "The time for this has not come", "Wait for the deadline."),
+    "table_exists": Kind(409, "The table exists already", "Open another one."),
+    "transfer_id_reused": Kind(409, "The transfer was made with other chips", "Tell the operator."),
     "insufficient_chips": Kind(
         409, "The account does not hold enough chips", "Look for a table with a smaller buy-in, or play for free."),
 }
@@ -80,10 +88,16 @@ RULE_KINDS: dict[str, Kind] = {
     "proti_not_allowed": Kind(
         409, "You cannot announce this against the declarer", "Send one of the moves that `legal` lists (§5.6)."),
     "nothing_raised": Kind(409, "The flek raises nothing", "Name at least one part, or say good (§6.2)."),
+    "turn_expired": Kind(409, "Your time for this turn is over", "Look at the move that was made for you."),
     "claim_not_certain": Kind(409, "The rest is not certain to be yours", "Play the next card (§9.1)."),
 }
 
-KINDS: dict[str, Kind] = HTTP_KINDS | TABLE_KINDS | RULE_KINDS
+RECORD_KINDS: dict[str, Kind] = {
+    "bad_record": Kind(422, "The deal record has the wrong form", "Correct what `detail` names."),
+    "result_mismatch": Kind(409, "The result of the record is not what the rules make of it", "Leave `result` out."),
+}
+
+KINDS: dict[str, Kind] = HTTP_KINDS | TABLE_KINDS | RULE_KINDS | RECORD_KINDS
 # A code that is newer than this table is still somebody's refused command.
 UNLISTED = Kind(409, "The command was refused", "Read the table again and send one of the moves that `legal` lists.")
 

@@ -35,11 +35,11 @@ def create_app(
         waiters=threading.BoundedSemaphore(WAITERS_MAX),
     )
     edge.register(app, log=access_log(config.log_level), origins=_origins(config))
-    problems.register(app)
     document.describe_app(app, [
         players.blueprint, tables.blueprint, commands.blueprint, deals.blueprint, operations.blueprint,
         document.blueprint,
     ])
+    problems.register(app)  # After flask-smorest, whose own handlers say less.
     return app
 
 

@@ -31,8 +31,8 @@ blueprint = Blueprint("commands", __name__, url_prefix="/v1", description="Comma
     parameters=[describe.KEY_HEADER, describe.IF_MATCH, describe.PREFER_WAIT],
     responses=describe.answers(
         {200: AppliedAnswer, 202: QueuedAnswer},
-        "idempotency_key_missing", "forbidden", "code_wrong", "not_found", "refused", "version_mismatch", "malformed",
-        "idempotency_key_reused", "too_large", "unsupported_media_type", "rate_limited",
+        "idempotency_key_missing", "forbidden", "code_wrong", "not_found", describe.REFUSED, "version_mismatch",
+        "malformed", "idempotency_key_reused", "too_large", "unsupported_media_type", "rate_limited",
     ),
 )
 def post_command(table: str) -> Response:

@@ -11,6 +11,8 @@ from schemas.problems import MEDIA_TYPE, kind
 
 ALWAYS = ("unavailable", "internal")
 KNOWN_CALLER = ("unauthenticated",)
+REFUSED = "refused"
+"""Stands for all codes of rules."""
 
 KEY_HEADER: dict[str, Any] = {
     "in": "header", "name": "Idempotency-Key", "required": True,
@@ -62,10 +64,14 @@ def answers(
         by_status.setdefault(kind(code).status, []).append(code)
     for status, refused in by_status.items():
         described[status] = {
-            "description": f"{HTTPStatus(status).phrase}: {', '.join(f'`{code}`' for code in refused)}",
+            "description": f"{HTTPStatus(status).phrase}: {', '.join(map(_told, refused))}",
             "content": {MEDIA_TYPE: {"schema": ProblemAnswer}},
         }
     return described
+
+
+def _told(code: str) -> str:
+    return "the code of the rule that refuses it" if code == REFUSED else f"`{code}`"
 
 
 def _first_line(schema: type[Schema]) -> str:

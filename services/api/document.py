@@ -12,6 +12,7 @@ from marshmallow import Schema
 
 from schemas.answers import KeysAnswer, KindAnswer, KindsAnswer
 from schemas.bodies import command_bodies
+from schemas.moves import MOVES
 from schemas.problems import KINDS
 from services.api import describe
 from services.api.backend import backend
@@ -61,6 +62,9 @@ def _describe_commands(api: Api, bodies: dict[str, type[Schema]]) -> None:
     names = {kind: schema.__name__.removeprefix("_") for kind, schema in bodies.items()}
     for kind, schema in bodies.items():
         api.spec.components.schema(names[kind], schema=schema)
+    for kind, shape in MOVES.items():
+        if shape.exactly_one:
+            api.spec.components.schemas[names[kind]]["oneOf"] = [{"required": [each.name]} for each in shape.fields]
     places = {kind: f"#/components/schemas/{name}" for kind, name in names.items()}
     api.spec.components.schema("Command", {
         "oneOf": [{"$ref": place} for place in places.values()],

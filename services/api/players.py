@@ -1,21 +1,22 @@
 """Players: guest accounts, and the ledger of what they won and lost."""
 
-from typing import Any
-
 import msgspec
 from flask import Response, request
 from flask_smorest import Blueprint
 
 from schemas.answers import LedgerAnswer, PlayerAnswer
 from schemas.http import LedgerQuery, PlayerBody
-from services.api import describe, projected
+from schemas.times import rfc3339
+from services.api import describe
 from services.api.auth import caller
 from services.api.backend import backend
 from services.api.body import load_body, load_query
 from services.api.commands import JSON
 from services.api.problems import Problem
+from services.api.projections import wait_for_deals
 from services.api.waiting import take_in_and_wait
 from services.intake import Submitted
+from services.store import accounts, projected
 from services.store.keys import is_player_id, new_player_id
 
 ACCOUNT_SECONDS_MAX = 2
@@ -75,7 +76,21 @@ def get_ledger_of(player: str) -> Response:
 
 def _ledger(player: str) -> Response:
     query = load_query(request, _LEDGER_QUERY)
-    found: dict[str, Any] = projected.ledger(
-        backend().redis, player, account=query["account"], after=query.get("after"), limit=query["limit"]
+    limit = query["limit"]
+    try:
+        if query["account"] == "chips":
+            ledger = accounts.postings(backend().redis, player, query.get("after"), limit + 1)
+        else:
+            wait_for_deals()
+            ledger = projected.score(backend().redis, player, query.get("after"), limit + 1)
+    except accounts.UnknownPosting:
+        raise Problem("malformed", errors={"after": ["Must be the id of a posting of this account."]}) from None
+    shown = ledger.postings[:limit]
+    return Response(
+        msgspec.json.encode({
+            "balance": ledger.balance,
+            "postings": [posting._asdict() | {"at": rfc3339(posting.at)} for posting in shown],
+            "next": shown[-1].id if len(ledger.postings) > limit else None,
+        }),
+        mimetype=JSON,
     )
-    return Response(msgspec.json.encode(found), mimetype=JSON)

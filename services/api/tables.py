@@ -1,7 +1,6 @@
 """Tables: opening one, the lobby, what the caller sees now and what it was told."""
 
 import secrets
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -10,7 +9,8 @@ from flask_smorest import Blueprint
 
 from schemas.answers import EventsAnswer, LobbyAnswer, TableAnswer, ViewAnswer
 from schemas.http import CodeQuery, EventsQuery, LobbyQuery, TableBody
-from services.api import describe, projected
+from schemas.times import rfc3339
+from services.api import describe
 from services.api.access import look_at
 from services.api.auth import player
 from services.api.backend import backend
@@ -20,7 +20,7 @@ from services.api.conditions import is_known
 from services.api.problems import Problem
 from services.api.waiting import take_in_and_wait
 from services.intake import Submitted
-from services.store import views
+from services.store import projected, views
 from services.store.keys import new_table_id
 from services.store.tenure import freed_since
 
@@ -70,8 +70,8 @@ def post_table() -> Response:
 def get_lobby() -> Response:
     """The lobby: public tables that are not finished, with their full rules."""
     query = load_query(request, _LOBBY_QUERY)
-    found, following = projected.lobby(backend().redis, query.get("after"), query["limit"])
-    text = b'{"tables":[%b],"next":%b}' % (b",".join(found), msgspec.json.encode(following))
+    page = projected.lobby(backend().redis, query.get("after"), query["limit"])
+    text = b'{"tables":[%b],"next":%b}' % (b",".join(page.rows), msgspec.json.encode(page.next))
     return Response(text, mimetype=JSON)
 
 
@@ -116,23 +116,18 @@ def get_events(table: str) -> Response:
     return Response(_feed(table, told, sight.seat), mimetype=JSON)
 
 
-def _feed(table: str, told: views.Told, seat: int | None) -> bytes:
+def _feed(table: str, told: views.Feed, seat: int | None) -> bytes:
     """Who sat here before may have seen cards that are no business of who sits here now."""
     hidden = freed_since(backend().redis, table, told, seat) if seat is not None else 0
     items = (
         b'{"version":%d,"at":"%b","events":%b}' % (
-            item.version, _time(item.at), item.events(seat if item.version > hidden else None)
+            item.version, rfc3339(item.at).encode(), item.events[seat if item.version > hidden else None]
         )
         for item in told.items
     )
     return b'{"version":%d,"events":[%b],"more":%b}' % (
         told.version, b",".join(items), b"true" if told.more else b"false"
     )
-
-
-def _time(milliseconds: int) -> bytes:
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z").encode()
 
 
 def _code() -> str:

@@ -6,7 +6,7 @@ import msgspec
 from redis import Redis
 
 from services.store import views
-from services.store.views import Item, Told
+from services.store.views import Feed, Item
 
 PAGE = 500
 
@@ -16,14 +16,14 @@ _events = msgspec.json.Decoder(list[dict[str, object]]).decode
 def last_freed(items: Sequence[Item], seat: int | None) -> int:
     """The last version of `items` at which `seat` became free; 0: none. A spectator's seat is None."""
     for item in reversed(items):
-        if b'"seat_freed"' in item.public:
-            for event in _events(item.public):
+        if b'"seat_freed"' in item.events[None]:
+            for event in _events(item.events[None]):
                 if event["type"] == "seat_freed" and event["seat"] == seat:
                     return item.version
     return 0
 
 
-def freed_since(redis: Redis, table: str, told: Told, seat: int) -> int:
+def freed_since(redis: Redis, table: str, told: Feed, seat: int) -> int:
     """The last version from the beginning of `told` until now at which `seat` became free; 0: none."""
     freed = last_freed(told.items, seat)
     while told.more:

@@ -1,0 +1,75 @@
+"""Deals that have ended: their records, as far as the caller may know them, and what they paid."""
+
+import re
+
+import msgspec
+from flask import Response, request
+from flask_smorest import Blueprint
+
+from schemas.answers import BankAnswer, RecordAnswer
+from schemas.http import BankQuery, CodeQuery
+from services.api import describe
+from services.api.access import look_at
+from services.api.backend import backend
+from services.api.body import load_query
+from services.api.commands import JSON
+from services.api.problems import Problem
+from services.api.projections import wait_for_deal
+from services.store import projected
+
+_CODE_QUERY = CodeQuery()
+_BANK_QUERY = BankQuery()
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
+
+blueprint = Blueprint("deals", __name__, url_prefix="/v1", description="Records of deals and the bank of a table.")
+
+
+@blueprint.get("/tables/<table>/deals/<deal>")
+@blueprint.doc(
+    parameters=[
+        describe.query(CodeQuery),
+        {"in": "path", "name": "deal", "required": True, "description": "From 1.",
+         "schema": {"type": "integer", "minimum": 1}},
+    ],
+    responses=describe.answers({200: RecordAnswer}, "forbidden", "code_wrong", "not_found", "malformed"),
+)
+def get_deal(table: str, deal: str) -> Response:
+    """The record of a deal that has ended.
+
+    Of the deck a player sees what was dealt to the seat it held in that deal, a spectator nothing: what is not
+    known is `??`. For auditors the record is whole.
+    """
+    sight = look_at(table, load_query(request, _CODE_QUERY).get("code", ""))
+    wait_for_deal(table, sight.table)
+    found = None
+    if _NUMBER.fullmatch(deal):
+        if sight.reader.role == "auditor":
+            found = projected.whole_record(backend().audit, table, int(deal))
+        else:
+            found = projected.record(backend().redis, table, int(deal), sight.reader.id)
+    if found is None:
+        raise Problem("not_found", "There is no such deal, or it has not ended.")
+    return Response(found, mimetype=JSON)
+
+
+@blueprint.get("/tables/<table>/bank")
+@blueprint.doc(
+    parameters=[describe.query(BankQuery)],
+    responses=describe.answers({200: BankAnswer}, "forbidden", "code_wrong", "not_found", "malformed"),
+)
+def get_bank(table: str) -> Response:
+    """What lies at the seats, and what each deal paid."""
+    query = load_query(request, _BANK_QUERY)
+    sight = look_at(table, query.get("code", ""))
+    wait_for_deal(table, sight.table)
+    bank = projected.bank(backend().redis, table, query["after"], query["limit"])
+    if bank is None:
+        raise Problem("unavailable", "The table was opened a moment ago.")
+    return Response(
+        msgspec.json.encode({
+            "balances": bank.balances,
+            "deals": [{"deal": paid.deal, "payments": paid.payments} for paid in bank.deals],
+            "next": bank.next,
+        }),
+        mimetype=JSON,
+    )

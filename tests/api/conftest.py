@@ -1,0 +1,145 @@
+"""An app over an imitated store, with a worker and a projector that act when the test lets them."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from fakeredis import FakeRedis
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from services.api import create_app, waiting
+from services.config import Config
+from services.projections.subscription import Subscription
+from services.store.feed import Feed
+from services.store.keys import all_partitions
+from services.tokens import KeyRing
+from services.worker.handle import Desk
+from services.worker.loop import Worker
+
+PARTITIONS = 4
+
+
+@dataclass
+class House:
+    """The whole way of a command in one thread. `open` is False: commands only queue until `work`."""
+
+    redis: FakeRedis
+    app: Flask
+    ring: KeyRing
+    feed: Feed
+    worker: Worker
+    projector: Subscription
+    open: bool = True
+    _keys: Iterator[int] = field(default_factory=itertools.count)
+
+    def work(self) -> None:
+        """Let the worker decide and the projector write all that is there."""
+        while self.worker.turn(0):
+            pass
+        self.feed.read(0)
+        while self.projector.turn(None):
+            pass
+
+    def call(self, method: str, path: str, *, token: str | None = None, **options: Any) -> TestResponse:
+        """One request."""
+        headers = dict(options.pop("headers", {}))
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        return self.app.test_client().open(path, method=method, headers=headers, **options)
+
+    def guest(self, name: str) -> "Guest":
+        """A new guest."""
+        answer = self.call("POST", "/v1/players", json={"name": name})
+        assert answer.status_code == 201, answer.text
+        return Guest(self, answer.json["player"], answer.json["token"])
+
+    def staff(self, role: str) -> "Guest":
+        """Somebody with a token that an operator has made."""
+        return Guest(self, role, self.ring.issue(role=role, sub=role, name=role))
+
+    def next_key(self) -> str:
+        """A fresh idempotency key."""
+        return f"key-{next(self._keys)}"
+
+
+@dataclass
+class Guest:
+    """Somebody with a token."""
+
+    house: House
+    id: str
+    token: str
+
+    def get(self, path: str, **headers: str) -> TestResponse:
+        return self.house.call("GET", path, token=self.token, headers=_dashed(headers))
+
+    def post(self, path: str, body: object, **headers: str) -> TestResponse:
+        return self.house.call("POST", path, token=self.token, json=body, headers=_dashed(headers))
+
+    def open(self, **options: object) -> str:
+        """The id of a new table."""
+        answer = self.post("/v1/tables", {"game": "voleny"} | options)
+        assert answer.status_code == 201, answer.text
+        return str(answer.json["table"])
+
+    def command(self, table: str, body: object, *, key: str | None = None, **headers: str) -> TestResponse:
+        """A command whose outcome is waited for."""
+        headers = {"Idempotency_Key": key or self.house.next_key(), "Prefer": "wait=5"} | headers
+        return self.post(f"/v1/tables/{table}/commands", body, **headers)
+
+    def view(self, table: str) -> dict[str, Any]:
+        answer = self.get(f"/v1/tables/{table}")
+        assert answer.status_code == 200, answer.text
+        return dict(answer.json)
+
+
+def _dashed(headers: dict[str, str]) -> dict[str, str]:
+    return {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+@pytest.fixture
+def house(redis: FakeRedis, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    """An empty house, at work."""
+    config = Config(data=tmp_path, partitions=PARTITIONS, allowed_origins="https://table.example")
+    feed = Feed(redis, PARTITIONS)
+    partitions = all_partitions(PARTITIONS)
+    ring = KeyRing(config.keys)
+    app = create_app(redis, config, feed=feed, ring=ring)
+    worker = Worker(redis, Desk(redis, lambda key: "sealed"), "test", partitions)
+    projector = Subscription(redis, partitions)
+    made = House(redis, app, ring, feed, worker, projector)
+    submit = waiting.submit
+
+    def submit_and_work(connection: Any, submitted: Any) -> Any:
+        taken = submit(connection, submitted)
+        if made.open:
+            made.work()
+        return taken
+
+    monkeypatch.setattr(waiting, "submit", submit_and_work)
+    feed.read(0)
+    projector.begin()
+    made.work()
+    yield made
+    feed.close()
+
+
+@pytest.fixture
+def trio(house: House) -> list[Guest]:
+    """Ana, Bára and Cyril."""
+    return [house.guest(name) for name in ("Ana", "Bára", "Cyril")]
+
+
+@pytest.fixture
+def table(trio: list[Guest]) -> str:
+    """A table at which Ana, Bára and Cyril sit, ready: the first deal is dealt."""
+    table = trio[0].open()
+    for seat, guest in enumerate(trio):
+        assert guest.command(table, {"type": "sit", "seat": seat}).status_code == 200
+    for guest in trio:
+        assert guest.command(table, {"type": "ready"}).status_code == 200
+    trio[0].house.work()
+    return table
