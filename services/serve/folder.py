@@ -11,10 +11,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+from services.serve.errors import CannotServe
+
 SOCKET_PATH_BYTES_MAX = 100  # Linux allows 107, macOS 103; both count bytes, not letters.
 
 
-class FolderInUse(Exception):
+class FolderInUse(CannotServe):
     """Another process works on this data folder; the message says which and what to do."""
 
 

@@ -7,10 +7,12 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError, ResponseError
 
+from services.serve.errors import CannotServe
+
 OLDEST = (7, 0)
 
 
-class UnfitStore(Exception):
+class UnfitStore(CannotServe):
     """The store cannot be used as it is; the message says why and what to set."""
 
 

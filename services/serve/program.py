@@ -9,9 +9,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from services.config import Config
-from services.serve import embedded, folder, own
+from services.serve import embedded, folder
 from services.serve.binary import find_server
 from services.serve.child import Child
+from services.serve.errors import CannotServe
 from services.serve.probe import Probe
 from services.serve.supervise import Supervisor
 
@@ -19,7 +20,7 @@ STOP_ORDER = (("front",), ("worker",), ("projector", "jobs"), ("store",))
 BACKLOG = 1024
 
 
-class PortTaken(Exception):
+class PortTaken(CannotServe):
     """The address cannot be listened on; the message says what to do."""
 
 
@@ -54,7 +55,6 @@ def serve(config: Config, *, workers: int, verbose: bool, say: Callable[[str], N
         folder.prepare(config.data)
         held.enter_context(folder.lock(config.data))
         stores, config = _store(config, held, verbose=verbose, say=say)
-        make_keys(config)
         config = replace(config, port=listening.port, listen_fd=listening.socket.fileno(),
                          log_level=config.log_level if not verbose else "info")
         supervisor = Supervisor([*stores, *_roles(config, workers)], say, verbose=verbose)
@@ -86,18 +86,13 @@ def listen(host: str, port: int) -> Listening:
     return Listening(socket=listener, host=host, port=listener.getsockname()[1])
 
 
-def make_keys(config: Config) -> None:
-    """Make the keys of a fresh data folder: one that signs tokens, and the pair that deals are sealed to."""
-    from services.tokens import KeyRing
-
-    KeyRing(config.keys)
-
-
 def _store(
     config: Config, held: ExitStack, *, verbose: bool, say: Callable[[str], None]
 ) -> tuple[list[Child], Config]:
     """The child that is the embedded store, if there is one, and the configuration that points at it."""
     if config.redis_url is not None:
+        from services.serve import own  # The library of the store is slow to load, and only needed here.
+
         for warning in own.check(config.redis_url):
             say(f"warning: {warning}")
         return [], replace(config, jobs_redis_url=config.jobs_redis_url or own.jobs_url(config.redis_url))

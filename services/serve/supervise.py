@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from services.serve.child import Child
+from services.serve.errors import CannotServe
 from services.serve.probe import Probe
 
 TICK_SECONDS = 0.5
@@ -18,7 +19,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOP_SECONDS = 1.0  # for each of the four stages of a stop, so that the whole stays below five seconds
 
 
-class CannotStart(Exception):
+class CannotStart(CannotServe):
     """A child kept dying, or the program did not become ready; the message holds its last lines."""
 
 

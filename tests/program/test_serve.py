@@ -118,7 +118,7 @@ def test_a_taken_port_is_told_with_the_remedy(data):
         other.listen()
         port = other.getsockname()[1]
         done = _marias("serve", "--port", str(port), "--data", str(data))
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert f"Cannot listen on 127.0.0.1:{port}: Address already in use" in done.stderr
     assert "--port" in done.stderr
     assert not data.exists(), "nothing was begun"
@@ -127,7 +127,7 @@ def test_a_taken_port_is_told_with_the_remedy(data):
 def test_a_data_folder_in_use_is_told_with_the_remedy(data):
     with Running(data) as server:
         done = _marias("serve", "--port", "0", "--data", str(data))
-        assert done.returncode == 2
+        assert done.returncode == 1
         assert f"in use by another `marias serve` (process {server.pid})" in done.stderr
         assert server.call("GET", "/v1/health/ready")[0] == 200, "the first one is not disturbed"
 
