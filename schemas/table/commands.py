@@ -78,8 +78,8 @@ class _Expire(_Body, tag="expire"):
 
 _Parsed = _Open | _Sit | _Ready | _Leave | _Deal | _Expire
 
-_PLAYERS = frozenset({"open", "sit", "ready", "leave"})
-_CLOCKS = frozenset({"deal", "expire"})
+_PLAYERS = ("open", "sit", "ready", "leave")
+_CLOCKS = ("deal", "expire")
 
 
 def load_command(table: Table, sender: Sender, body: Body, draw: Callable[[], Draw]) -> TableCommand:

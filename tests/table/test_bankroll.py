@@ -33,7 +33,7 @@ def opening(**options):
 @pytest.mark.parametrize(
     ("command", "code"),
     [
-        pytest.param(opening(rules=Rules(cap=0), buy_in=1000), "bankroll_needs_cap", id="without a cap all may be lost"),
+        pytest.param(opening(rules=Rules(cap=0), buy_in=1000), "bankroll_needs_cap", id="without a cap all may go"),
         pytest.param(opening(rules=Rules(cap=50), buy_in=99), "buy_in_too_low", id="a buy-in covers twice the cap"),
     ],
 )
