@@ -1,0 +1,103 @@
+"""One step of all projections of a table: from what is remembered and what happened to what is written."""
+
+import traceback
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from engine.table.events import DealEnded, DealStarted, Event, TableEvent
+from engine.table.play import GameEvent
+from schemas.table import load_events
+from services.projections.bank import bank
+from services.projections.lobby import lobby
+from services.projections.records import Recorded, record
+from services.projections.score import score
+from services.projections.sheet import BLANK, Sheet, turned
+from services.store.outbox import Freeze, Post, Remembered, Row, TableOutput, Told
+
+_encode = msgspec.json.encode
+_decode_sheet = msgspec.json.Decoder(Sheet).decode
+
+
+class Projected(NamedTuple):
+    """What a step writes: in the table's own slot, to the scores of players, to the lobby."""
+
+    own: TableOutput | Freeze
+    posts: list[Post]
+    rows: list[Row]
+
+
+class BrokenHistory(Exception):
+    """The stream of a table has a hole: something else wrote to it."""
+
+
+def first_needed(remembered: Remembered) -> int:
+    """The first version that the next step must see: the running deal is recorded from its beginning."""
+    return _sheet_of(remembered).began or remembered.version + 1
+
+
+def project(table: str, remembered: Remembered, entries: Sequence[Told]) -> Projected:
+    """The step over `entries`, which begin at `first_needed`.
+
+    An event that a projection cannot take freezes the table's projections where they are: nothing is skipped.
+    """
+    try:
+        return _project(table, remembered, entries)
+    except Exception as error:
+        return stopped(table, remembered, error)
+
+
+def stopped(table: str, remembered: Remembered, error: Exception) -> Projected:
+    """The step that stops the projections of `table` where they are, for `error`."""
+    return Projected(Freeze(table, _error(remembered, error)), [], [])
+
+
+def _project(table: str, remembered: Remembered, entries: Sequence[Told]) -> Projected:
+    first = sheet = _sheet_of(remembered)
+    banked: dict[str, bytes] = {}
+    recorded = Recorded({}, {})
+    posts: list[Post] = []
+    deal: list[GameEvent] = []
+    for told, event in _events(remembered, entries):
+        if not isinstance(event, TableEvent):
+            deal.append(event)
+            continue
+        if isinstance(event, DealStarted):
+            deal = []
+        if told.version <= remembered.version:
+            continue
+        before, sheet = sheet, turned(sheet, event, told)
+        banked |= bank(before, event, sheet)
+        posts += score(before, table, told, event)
+        if isinstance(event, DealEnded):
+            for fields, more in zip(recorded, record(event.deal, deal, before.seats), strict=True):
+                fields.update(more)
+    version = entries[-1].version if entries else remembered.version
+    own = TableOutput(table, remembered.version, version, _encode(sheet), banked, *recorded)
+    return Projected(own, posts, lobby(table, first, sheet))
+
+
+def _events(remembered: Remembered, entries: Sequence[Told]) -> Iterator[tuple[Told, Event]]:
+    """Every event with its entry. Raises BrokenHistory at a hole."""
+    expected = first_needed(remembered)
+    for told in entries:
+        if told.version != expected:
+            raise BrokenHistory(f"version {expected} is missing before {told.version}")
+        for event in load_events(told.events):
+            yield told, event
+        expected += 1
+
+
+def _sheet_of(remembered: Remembered) -> Sheet:
+    return _decode_sheet(remembered.state) if remembered.state else BLANK
+
+
+def _error(remembered: Remembered, error: Exception) -> bytes:
+    return _encode(
+        {
+            "version": remembered.version,
+            "error": f"{type(error).__name__}: {error}",
+            "traceback": "".join(traceback.format_exception(error)),
+        }
+    )
