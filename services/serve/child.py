@@ -109,7 +109,7 @@ def _guarded(command: Sequence[str]) -> list[str]:
     """`command`, with a guard in front where the system has no signal for the death of a parent."""
     if _libc is not None:
         return list(command)
-    return [sys.executable, "-m", "services.serve.guard", *command]
+    return [sys.executable, "-P", "-m", "services.serve.guard", *command]
 
 
 def _die_with_parent(parent: int) -> Callable[[], None]:

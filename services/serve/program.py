@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from services.config import Config
+from services.config import Config, settings
 from services.serve import embedded, folder
 from services.serve.binary import find_server
 from services.serve.child import Child
@@ -103,7 +103,7 @@ def _store(
     store = Child(
         name="store",
         command=embedded.command(server, config.data / "store", path, fsync=config.fsync, verbose=verbose),
-        environment=dict(os.environ),
+        environment=_environment(),
         keep=(kept.fileno(),),
         chatty=True,
         before=lambda: embedded.end_orphan(path),
@@ -128,7 +128,7 @@ def _role(name: str, config: Config) -> Child:
     assert not front or told.listen_fd is not None
     return Child(
         name=name,
-        command=[sys.executable, "-m", "services.cli", role],
+        command=[sys.executable, "-P", "-m", "services.cli", role],  # -P: the folder we stand in is not searched.
         environment={**_environment(), **told.to_environment()},
         keep=(told.listen_fd,) if told.listen_fd is not None else (),
     )
@@ -140,10 +140,12 @@ def _installation(config: Config) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, with this package on the path (it may be run from its folder, not installed) and no buffering."""
+    """Ours but for the settings, which each child is told anew; this package can be found; nothing is buffered."""
     here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = os.pathsep.join(part for part in (here, os.environ.get("PYTHONPATH")) if part)
-    return {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
+    told_anew = {variable for variable, *_ in settings()}
+    kept = {name: value for name, value in os.environ.items() if name not in told_anew}
+    return {**kept, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
 
 
 def _running(config: Config, listening: Listening) -> folder.Running:

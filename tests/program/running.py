@@ -69,7 +69,7 @@ class Running:
         found = {}
         for pid in _children_of(self.pid):
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            name = words[3].decode() if b"services.cli" in words else "store"
+            name = words[words.index(b"services.cli") + 1].decode() if b"services.cli" in words else "store"
             found[name] = pid
         return found
 
