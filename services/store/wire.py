@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from hiredis import pack_command
 from redis import Redis
 from redis.exceptions import (
     AskError,
@@ -16,6 +17,8 @@ from redis.exceptions import (
     TimeoutError,
     TryAgainError,
 )
+
+from services.store.lines import exchange
 
 Argument: TypeAlias = "str | bytes | int"
 Request: TypeAlias = Sequence[Argument]
@@ -45,22 +48,12 @@ def ask_many(redis: Redis, requests: Sequence[Request]) -> list[Reply]:
     """
     if not requests:
         return []
-    pool = redis.connection_pool
+    # The stub of the packer allows one member only.
+    packed = b"".join([pack_command(tuple(request)) for request in requests])  # type: ignore[arg-type]
     try:
-        connection: Any = pool.get_connection()
+        replies = exchange(redis.connection_pool, packed, len(requests))
     except (ConnectionError, TimeoutError) as error:
         raise _named(error) from error
-    try:
-        connection.send_packed_command([b"".join(connection.pack_commands(requests))])
-        replies = [_reply(connection) for _ in requests]
-    except (ConnectionError, TimeoutError) as error:
-        connection.disconnect()
-        raise _named(error) from error
-    except BaseException:
-        connection.disconnect()  # Replies may be left in it; the next user must not take them for his own.
-        raise
-    finally:
-        pool.release(connection)
     for reply in replies:
         if isinstance(reply, ResponseError) and is_away(reply):
             raise StoreUnavailable(str(reply)) from reply
@@ -91,13 +84,6 @@ def first_error(replies: Iterable[Reply]) -> None:
     for reply in replies:
         if isinstance(reply, ResponseError):
             raise reply
-
-
-def _reply(connection: Any) -> Reply:
-    try:
-        return connection.read_response()
-    except ResponseError as error:
-        return error
 
 
 def _named(error: Exception) -> Exception:

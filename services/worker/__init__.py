@@ -8,7 +8,7 @@ import socket
 from services.config import Config
 from services.store import keys, leases
 from services.store.connect import connect
-from services.worker.handle import Desk
+from services.worker.handle import Desk, draw
 from services.worker.loop import Worker
 from services.worker.seal import make_auditor_keys, read_public_key, seal
 
@@ -22,10 +22,10 @@ def run(config: Config) -> None:
     make_auditor_keys(config.keys)
     auditor = read_public_key(config.keys)
     redis = connect(config.redis_url)
-    desk = Desk(redis, lambda secret: seal(auditor, secret), config.opening_chips)
+    desk = Desk(redis, lambda: draw(lambda key: seal(auditor, key)), config.opening_chips)
     partitions = keys.all_partitions(config.partitions)
     if config.worker_name is not None:
         leases.bury(redis, partitions, config.worker_name)
     family = config.worker_name or f"{socket.gethostname()}-{os.getpid()}"
-    Worker(redis, desk, f"{family}.{secrets.token_hex(4)}", partitions).run(lambda: bool(stop))
+    Worker(desk, f"{family}.{secrets.token_hex(4)}", partitions).run(lambda: bool(stop))
     redis.close()

@@ -32,10 +32,10 @@ _decode = msgspec.json.Decoder(dict[str, object]).decode
 
 
 class Desk(NamedTuple):
-    """What decisions need beside the table: where accounts are, how a key is sealed, what a new account gets."""
+    """What decisions need beside the table: the accounts, a deck when one is dealt, a new account's chips."""
 
     redis: Redis
-    seal: Callable[[bytes], str]
+    draw: Callable[[], Draw]
     opening_chips: int = accounts.OPENING_CHIPS
 
 
@@ -102,7 +102,7 @@ def _decide(held: Held, command: Command, body: dict[str, object], desk: Desk) -
     transfer = f"{command.aggregate}.{command.id}"
     sits = body.get("type") == "sit"
     sender = Sender(command.actor, command.name, command.at, held.version, "" if sits else transfer)
-    loaded = load_command(held.table, sender, body, lambda: draw(desk.seal))
+    loaded = load_command(held.table, sender, body, desk.draw)
     made = step(held.table, loaded)
     if isinstance(loaded, Sit):
         for event in made.events:

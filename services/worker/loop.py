@@ -5,8 +5,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from redis import Redis
-
 from services.store import history, keys
 from services.store.append import BATCH_MAX
 from services.store.channels import Ears
@@ -34,12 +32,13 @@ class Worker:
     """Handles the commands of its share of the partitions, by itself or beside others."""
 
     def __init__(
-        self, redis: Redis, desk: Desk, name: str, partitions: Sequence[str], clock: Callable[[], int] = wall_ms
+        self, desk: Desk, name: str, partitions: Sequence[str], ticks: Callable[[], float] = time.monotonic
     ) -> None:
-        self.owned = Owned(redis, name, partitions, time.monotonic)
+        redis = desk.redis
+        self.owned = Owned(redis, name, partitions, ticks)
         self.cursors: dict[str, str] = {}
         self._redis = redis
-        self._wall_ms = clock
+        self._ticks = ticks
         self._tables = Tables(redis)
         self._ticker = Ticker(redis, self._tables)
         self._batches = Batches(desk, self._tables)
@@ -97,10 +96,10 @@ class Worker:
 
     def _now(self) -> int:
         """The time by the store's clock, on which deadlines are judged."""
-        return self._wall_ms() + self.owned.server_ahead_ms
+        return wall_ms() + self.owned.server_ahead_ms
 
     def _look(self) -> None:
-        claimed, dropped = self.owned.look(self._wall_ms)
+        claimed, dropped = self.owned.look(wall_ms)
         self._lose(dropped)
         for partition, lease in claimed.items():
             self.cursors[partition] = lease.cursor
@@ -130,8 +129,8 @@ class Worker:
             self._next_poll = 0.0
         for message in self._ears.hear(0.0 if self._rung else self._patience(wait_seconds)):
             self._rung.add(self._bells[message.channel])
-        if time.monotonic() >= self._next_poll:
-            self._next_poll = time.monotonic() + POLL_SECONDS
+        if self._ticks() >= self._next_poll:
+            self._next_poll = self._ticks() + POLL_SECONDS
             self._rung.update(self.cursors)
 
     def _patience(self, wait_seconds: float) -> float:
