@@ -27,11 +27,10 @@ from engine.table.state import Deadline, Occupant, Session, Table, game_of, held
 def evolve(table: Table, event: Event) -> Table:
     """The table after `event`."""
     if not isinstance(event, TableEvent):
-        state = game_of(table.session).evolve(table.state, event)
-        return Table(table.session, table.deadline, state)
+        return Table(table.session, table.deadline, game_of(table.session).evolve(table.state, event))
     match event:
         case DeadlineSet(at=at, kind=kind):
-            return table._replace(deadline=None if at is None else Deadline(at, kind))
+            return Table(table.session, None if at is None else Deadline(at, kind), table.state)
         case TurnExpired():
             return table
         case DealStarted():

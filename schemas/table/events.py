@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from operator import is_
 from typing import Final, NamedTuple
 
 import msgspec
@@ -96,19 +97,22 @@ class ShownEvents(NamedTuple):
 def shown_events(events: Sequence[Event]) -> ShownEvents:
     """The events of one command as each reader may know them; what one may not know is absent."""
     public = [shown(event, None) for event in events]
+    told = _array(map(_feed, public))
+    if all(map(is_, public, events)):
+        return ShownEvents(told, _ALL_THE_SAME)  # Where nothing is withheld from all, nothing is from a seat.
     seats = ([shown(event, seat) for event in events] for seat in range(SEATS))
-    return ShownEvents(
-        _array(map(_feed, public)),
-        tuple(None if seen == public else _array(map(_feed, seen)) for seen in seats),
-    )
+    return ShownEvents(told, tuple(None if seen == public else _array(map(_feed, seen)) for seen in seats))
+
+
+_ALL_THE_SAME: Final = (None,) * SEATS
 
 
 def show_event(event: Event) -> Stored:
     """A shown event as a member of the feed: without the versions of storage, times as RFC 3339."""
-    dumped = dump_event(event)
-    dumped.pop("v", None)
     if isinstance(event, DeadlineSet):
         return {"type": "deadline_set", "at": None if event.at is None else rfc3339(event.at)}
+    dumped = dump_event(event)
+    dumped.pop("v", None)
     if isinstance(event, TableFinished):
         return {"type": "table_finished", "standing": [show_place(place) for place in event.standing]}
     return {name: value for name, value in dumped.items() if value != "" or name not in _WITHHELD}
