@@ -1,0 +1,91 @@
+"""Who may follow which table, and from where: judged before a connection becomes a stream or a socket."""
+
+import hmac
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from redis import Redis
+
+from schemas.problems import problem
+from services.store import views
+from services.store.keys import is_table_id
+from services.store.views import Current
+from services.tokens import KeyRing, Principal, TokenRefused
+
+VERSION_DIGITS_MAX = 15
+SCHEME = "bearer "
+
+Environ = Mapping[str, Any]
+
+
+class Refused(Exception):
+    """A request that is answered by the problem document of `code`."""
+
+    def __init__(self, code: str, detail: str | None = None, *, errors: Mapping[str, list[str]] | None = None) -> None:
+        super().__init__(code)
+        self.code = code
+        self.document = problem(code, detail, errors=errors)
+
+
+class Asked(NamedTuple):
+    """A request for a table: the parts of it that matter here."""
+
+    table: str
+    query: dict[str, str]
+    environ: Environ
+
+    @classmethod
+    def of(cls, table: str, environ: Environ) -> "Asked":
+        """Read the query; of a name that is repeated the last counts."""
+        return cls(table, dict(parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)), environ)
+
+    @property
+    def code(self) -> str:
+        """The join code of a private table, or ""."""
+        return self.query.get("code", "")
+
+    @property
+    def bearer(self) -> str | None:
+        """The token of the header Authorization."""
+        header: str = self.environ.get("HTTP_AUTHORIZATION", "")
+        return header[len(SCHEME) :].strip() if header[: len(SCHEME)].lower() == SCHEME else None
+
+    def version(self, name: str, text: str) -> int:
+        """`text`, which the caller calls `name`, as a version. Raises Refused `malformed`."""
+        if not text.isascii() or not text.isdigit() or len(text) > VERSION_DIGITS_MAX:
+            raise Refused("malformed", errors={name: ["Must be a version: a whole number from 0."]})
+        return int(text)
+
+
+def principal_of(ring: KeyRing, token: str | None) -> Principal:
+    """Who holds `token`. Raises Refused `unauthenticated`, and `forbidden` for operators, who never see a card."""
+    if token is None:
+        raise Refused("unauthenticated")
+    try:
+        principal = ring.verify(token)
+    except TokenRefused as error:
+        raise Refused("unauthenticated", str(error)) from None
+    if principal.role == "operator":
+        raise Refused("forbidden", "The role operator reads operations, never cards.")
+    return principal
+
+
+def existing(redis: Redis, table: str) -> Current:
+    """The table as it stands. Raises Refused `not_found`."""
+    current = views.current(redis, table) if is_table_id(table) else None
+    if current is None:
+        raise Refused("not_found", "There is no such table.")
+    return current
+
+
+def knows_code(current: Current, principal: Principal, code: str) -> bool:
+    """May `principal` watch even without a seat? Raises Refused `code_wrong` if it has none and may not."""
+    allowed = not current.code or principal.role == "auditor" or _same(code, current.code)
+    if not allowed and views.seat_in(current, principal.id) is None:
+        raise Refused("code_wrong", "Only who sits at a private table, or knows its code, may watch it.")
+    return allowed
+
+
+def _same(given: str, code: str) -> bool:
+    return hmac.compare_digest(given.encode(), code.encode())

@@ -1,0 +1,150 @@
+"""Commands that come over sockets: taken in together, each answered when its receipt is pushed."""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import gevent
+from gevent.event import Event
+from redis import Redis
+from redis.exceptions import RedisError
+
+from services.intake import Submitted, Taken, submit_many
+from services.store import views
+from services.store.feed import Feed
+from services.store.keys import receipt_field
+from services.store.wire import StoreUnavailable
+
+TOGETHER_MAX = 64
+QUEUED_SECONDS = 1.0  # A command that is not decided by then is reported as queued.
+LOOK_AGAIN_SECONDS = 5.0
+
+Receipt = dict[str, Any]
+
+_log = logging.getLogger(__name__)
+
+
+class Waiting:
+    """A command of a socket and who waits for its answer.
+
+    `answer` is called with the receipt, perhaps after one that says `queued`; `fail` instead, with a code, when the
+    command was not taken in.
+    """
+
+    __slots__ = ("_stop", "answer", "fail", "is_queued", "look_at", "submitted")
+
+    def __init__(
+        self, submitted: Submitted, answer: Callable[[Receipt], None], fail: Callable[[str], None]
+    ) -> None:
+        self.submitted = submitted
+        self.answer = answer
+        self.fail = fail
+        self.is_queued = False
+        self.look_at = time.monotonic() + QUEUED_SECONDS
+        self._stop: Callable[[], None] | None = None
+
+    def listen(self, feed: Feed, heard: Callable[[Receipt], None]) -> None:
+        """Hear of the receipt from now on; before the command is sent, since it may come at once."""
+        self._stop = feed.on_receipt(self.submitted.id, self.field, heard)
+
+    def stop(self) -> None:
+        """Listen no longer."""
+        if self._stop is not None:
+            self._stop()
+            self._stop = None
+
+    @property
+    def field(self) -> str:
+        """The name of its receipt at the table."""
+        return receipt_field(self.submitted.actor, self.submitted.key)
+
+
+class Writer:
+    """Takes in what all sockets send, as many commands per round trip as came during the last one."""
+
+    def __init__(self, redis: Redis, feed: Feed) -> None:
+        self._redis = redis
+        self._feed = feed
+        self._new: list[Waiting] = []
+        self._wake = Event()
+        self._open: dict[Waiting, None] = {}
+
+    def put(self, waiting: Waiting) -> None:
+        """Send a command with the next round trip. Does not wait."""
+        self._open[waiting] = None
+        waiting.listen(self._feed, lambda receipt: self._answered(waiting, receipt))
+        self._new.append(waiting)
+        self._wake.set()
+
+    def forget(self, waiting: Waiting) -> None:
+        """Whoever waited is gone. The command stays what it is."""
+        self._open.pop(waiting, None)
+        waiting.stop()
+
+    def run(self) -> None:
+        """Send for ever."""
+        while True:
+            self._wake.wait()
+            self._wake.clear()
+            while self._new:
+                batch, self._new = self._new[:TOGETHER_MAX], self._new[TOGETHER_MAX:]
+                self._send(batch)
+
+    def look_after(self) -> None:
+        """For ever: report what is still queued, and look for receipts that were not pushed to us."""
+        while True:
+            gevent.sleep(QUEUED_SECONDS)
+            now = time.monotonic()
+            for waiting in [each for each in self._open if each.look_at < now]:
+                self._look(waiting, now)
+
+    def _send(self, batch: list[Waiting]) -> None:
+        try:
+            taken = submit_many(self._redis, [each.submitted for each in batch])
+        except (StoreUnavailable, RedisError) as error:
+            _log.warning("%d commands were not taken in: %s", len(batch), error)
+            for waiting in batch:
+                self._failed(waiting, "unavailable")
+            return
+        for waiting, each in zip(batch, taken, strict=True):
+            self._taken(waiting, each)
+
+    def _taken(self, waiting: Waiting, taken: Taken) -> None:
+        match taken.status:
+            case "new":
+                pass
+            case "dup":
+                if taken.receipt is not None:
+                    self._answered(waiting, taken.receipt)
+            case "reused":
+                self._failed(waiting, "idempotency_key_reused")
+            case "unknown":
+                self._failed(waiting, "not_found")
+            case "busy":
+                self._failed(waiting, "rate_limited")
+
+    def _look(self, waiting: Waiting, now: float) -> None:
+        waiting.look_at = now + LOOK_AGAIN_SECONDS
+        submitted = waiting.submitted
+        try:
+            receipt = views.receipt(self._redis, submitted.id, submitted.actor, submitted.key)
+        except StoreUnavailable:
+            return
+        if waiting not in self._open or receipt is None:
+            return
+        if receipt["s"] != "queued":
+            self._answered(waiting, receipt)
+        elif not waiting.is_queued:
+            waiting.is_queued = True
+            waiting.answer(receipt)
+
+    def _answered(self, waiting: Waiting, receipt: Receipt) -> None:
+        if waiting in self._open:
+            self.forget(waiting)
+            waiting.answer(receipt)
+
+    def _failed(self, waiting: Waiting, code: str) -> None:
+        if waiting in self._open:
+            self.forget(waiting)
+            waiting.fail(code)

@@ -1,0 +1,95 @@
+"""What a client has missed, read from the store while the live versions wait; then both are joined without a seam."""
+
+import logging
+from collections.abc import Callable, Sequence
+
+import msgspec
+from redis import Redis
+
+from services.push.live import Subscriber
+from services.push.messages import Seat
+from services.store import views
+from services.store.views import Current, Item
+from services.store.wire import StoreUnavailable
+
+PAGE = 500
+ROUNDS_MAX = 20
+
+_log = logging.getLogger(__name__)
+_events = msgspec.json.Decoder(list[dict[str, object]])
+
+
+def catcher(redis: Redis) -> Callable[[Subscriber, int], None]:
+    """The function that brings a holding subscriber from its version up to now and releases it, in one turn of it."""
+
+    def catch_up(subscriber: Subscriber, turn: int) -> None:
+        try:
+            _catch_up(redis, subscriber, turn)
+        except StoreUnavailable:
+            _log.warning("the store went away; a client of %s has to resume", subscriber.table, exc_info=True)
+            subscriber.connection.finish(subscriber.transport.too_slow)
+
+    return catch_up
+
+
+def _catch_up(redis: Redis, subscriber: Subscriber, turn: int) -> None:
+    for _ in range(ROUNDS_MAX):
+        items, gone = _missed(redis, subscriber)
+        current = views.current(redis, subscriber.table)
+        if subscriber.turn != turn or subscriber.connection.closed:
+            return
+        if current is None:  # Tables do not end; somebody emptied the store.
+            break
+        _send_missed(subscriber, items, current, gone=gone)
+        if subscriber.release() or not subscriber.connection.drain() or subscriber.turn != turn:
+            return
+    subscriber.connection.finish(subscriber.transport.too_slow)
+
+
+def _send_missed(subscriber: Subscriber, items: Sequence[Item], current: Current, *, gone: bool) -> None:
+    """Send every version after the subscriber's that the store has, or the view if it has them no longer."""
+    seat = views.seat_in(current, subscriber.actor)
+    if gone or subscriber.version > current.version:
+        subscriber.version = current.version
+        subscriber.connection.send(subscriber.transport.reset(current.version, views.view_bytes(current, seat)))
+    elif items:
+        _send(subscriber, items, seat, current)
+
+
+def _missed(redis: Redis, subscriber: Subscriber) -> tuple[list[Item], bool]:
+    """All that came after the subscriber's version; is the first of it gone? It is a few deals at the most."""
+    found: list[Item] = []
+    gone, more, after = False, True, subscriber.version
+    while more and not gone:
+        told = views.feed(redis, subscriber.table, after, PAGE)
+        if told is None:
+            return [], False
+        found.extend(told.items)
+        gone, more = told.gone, told.more
+        after = told.items[-1].version if told.items else after
+    return found, gone
+
+
+def _send(subscriber: Subscriber, items: Sequence[Item], seat: Seat, current: Current) -> None:
+    """Only the newest version has a view; if there are newer ones than `items`, they are pushed with theirs."""
+    missed = subscriber.transport.missed
+    hidden = last_freed(items, seat)
+    messages = [
+        missed(
+            item.version, item.at, item.events[None if item.version <= hidden else seat],
+            views.view_bytes(current, seat) if item.version == current.version else None,
+        )
+        for item in items
+    ]
+    subscriber.version = items[-1].version
+    subscriber.connection.send(b"".join(messages))
+
+
+def last_freed(items: Sequence[Item], seat: Seat) -> int:
+    """The version up to which `seat` was another's, whose cards are no business of who sits there now; 0: none."""
+    for item in reversed(items):
+        if b'"seat_freed"' in item.events[None]:
+            for event in _events.decode(item.events[None]):
+                if event["type"] == "seat_freed" and event["seat"] == seat:
+                    return item.version
+    return 0

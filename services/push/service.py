@@ -1,0 +1,39 @@
+"""What all streams and sockets of one process share."""
+
+import gevent
+from redis import Redis
+
+from services.push.commands import Writer
+from services.push.live import Live, Subscriber
+from services.push.pulse import BEAT_SECONDS, Pulse
+from services.push.replay import catcher
+from services.store.feed import Feed
+from services.tokens import KeyRing
+
+
+class Service:
+    """Made once per process, over connections that are its alone or the API's as well."""
+
+    def __init__(
+        self, redis: Redis, feed: Feed, ring: KeyRing, *,
+        origins: frozenset[str] = frozenset(), beat_seconds: float = BEAT_SECONDS,
+    ) -> None:
+        self.redis = redis
+        self.feed = feed
+        self.ring = ring
+        self.origins = origins  # The web pages of others that may read the answers.
+        self.catch_up = catcher(redis)
+        self.live = Live(feed, self.catch_up)
+        self.pulse = Pulse(beat_seconds)
+        self.writer = Writer(redis, feed)
+
+    def start(self) -> None:
+        """Start what runs beside the connections."""
+        self.feed.start()
+        for run in (self.pulse.run, self.writer.run, self.writer.look_after):
+            gevent.spawn(run)
+
+    def gone(self, subscriber: Subscriber) -> None:
+        """The connection of `subscriber` is closed."""
+        self.live.leave(subscriber)
+        self.pulse.remove(subscriber)
