@@ -17,7 +17,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services": (set(), set()),
     "services.config": (set(), set()),
     "services.tokens": (set(), {"jwt", "cryptography"}),
-    "services.store": (RULES | {"services.store"}, {"redis", "msgspec"}),
+    "services.store": (RULES | {"services.store"}, {"redis", "hiredis", "msgspec"}),
     "services.intake": ({"schemas", "services.store"}, {"redis", "msgspec"}),
     "services.worker": (
         WRITE_SIDE | {"services.intake", "services.worker"},
@@ -26,6 +26,10 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.projections": (WRITE_SIDE | {"services.projections"}, {"redis", "msgspec", "structlog"}),
     "services.processes": (
         WRITE_SIDE | {"services.intake", "services.processes"}, {"redis", "msgspec", "structlog"},
+    ),
+    "services.projector": (
+        {"services.config", "services.store", "services.projections", "services.processes", "services.jobs.queue"},
+        set(),
     ),
     "services.jobs": (
         WRITE_SIDE | {"services.intake", "services.jobs"}, {"redis", "rq", "msgspec", "structlog"},

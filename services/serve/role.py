@@ -13,7 +13,7 @@ MODULES = {
     "push": "services.push",
     "api": "services.api",
     "worker": "services.worker",
-    "projector": "services.projections",
+    "projector": "services.projector",
     "jobs": "services.jobs",
 }
 GREEN = {"front", "push", "api"}  # These wait for many clients at once in one thread.
