@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from services.api.backend import backend
 from services.api.problems import Problem
-from services.store import keys, outbox
+from services.store import keys, outbox, outputs
 from services.store.views import Current
 
 BEHIND_SECONDS_MAX = 2.0
@@ -22,7 +22,7 @@ def wait_for_deal(table: str, now: Current) -> None:
 def wait_for_deals() -> None:
     """Wait until the deals that have ended at any table by now are in the books. Raises Problem `unavailable`."""
     redis = backend().redis
-    kept = outbox.checkpoints(redis, keys.all_partitions(backend().config.partitions))
+    kept = outputs.checkpoints(redis, keys.all_partitions(backend().config.partitions))
     news = outbox.read_log(redis, {partition: place or outbox.START for partition, place in kept.items()})
     _wait({
         pointer.table: pointer.version
@@ -36,7 +36,7 @@ def _wait(wanted: Mapping[str, int]) -> set[str]:
     end = time.monotonic() + BEHIND_SECONDS_MAX
     pause = PAUSE_SECONDS
     while behind:
-        for table, memory in zip(list(behind), outbox.remembered(backend().redis, list(behind)), strict=True):
+        for table, memory in zip(list(behind), outputs.remembered(backend().redis, list(behind)), strict=True):
             if memory.version >= behind[table]:
                 del behind[table]
             elif memory.error is not None:

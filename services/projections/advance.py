@@ -9,7 +9,8 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from services.projections.project import Projected, first_needed, project, stopped
-from services.store.outbox import (
+from services.store.outbox import Stretch, read_events
+from services.store.outputs import (
     FOLLOWS,
     LIVE,
     LOBBY,
@@ -18,9 +19,7 @@ from services.store.outbox import (
     Remembered,
     Space,
     Step,
-    Stretch,
     commit_many,
-    read_events,
     remembered,
     slot_of,
 )

@@ -3,7 +3,7 @@
 import msgspec
 
 from services.projections.sheet import Seat, Sheet
-from services.store.outbox import Row
+from services.store.outputs import Row
 from services.store.projected import table_place
 
 

@@ -14,7 +14,8 @@ from services.projections.lobby import lobby
 from services.projections.records import Recorded, record
 from services.projections.score import score
 from services.projections.sheet import BLANK, Sheet, turned
-from services.store.outbox import Freeze, Post, Remembered, Row, TableOutput, Told
+from services.store.outbox import Told
+from services.store.outputs import Freeze, Post, Remembered, Row, TableOutput
 
 _encode = msgspec.json.encode
 _decode_sheet = msgspec.json.Decoder(Sheet).decode

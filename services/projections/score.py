@@ -6,7 +6,8 @@ from engine.table.events import DealEnded, Event
 from services.projections.sheet import Sheet
 from services.store import keys
 from services.store.accounts import Posting, house_of
-from services.store.outbox import Post, Told
+from services.store.outbox import Told
+from services.store.outputs import Post
 from services.store.projected import posting_place
 
 

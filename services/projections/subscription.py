@@ -9,16 +9,8 @@ from redis import Redis
 from services.projections.advance import Advance, projected, write
 from services.projections.project import Projected
 from services.store import history
-from services.store.outbox import (
-    LIVE,
-    Held,
-    Pointer,
-    Space,
-    checkpoints,
-    frozen,
-    log_ends,
-    read_log,
-)
+from services.store.outbox import Pointer, log_ends, read_log
+from services.store.outputs import LIVE, Held, Space, checkpoints, frozen
 from services.store.wire import StoreUnavailable
 
 KINDS = frozenset({"bank", "chips", "lobby", "record"})

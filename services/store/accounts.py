@@ -45,10 +45,10 @@ class Ledger(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The event of a table that moved chips."""
+    """The event of a table that moved chips, and the deal that ended with it, if any."""
 
     table: str
-    deal: int
+    deal: int | None
     version: int
 
 
@@ -227,7 +227,11 @@ def _field(player: str, table: str, transfer: str) -> str:
 
 def _fields(event: Transferred, origin: Origin | None, now: int) -> list[Argument]:
     both_sides: list[Argument] = ["id", event.id, "debit", event.debit, "credit", event.credit]
-    facts: list[Argument] = [] if origin is None else ["deal", origin.deal, "version", origin.version]
+    facts: list[Argument] = []
+    if origin is not None:
+        facts += ["version", origin.version]
+    if origin is not None and origin.deal is not None:
+        facts += ["deal", origin.deal]
     return [*both_sides, "chips", event.chips, "at", now, *facts]
 
 

@@ -1,18 +1,16 @@
-"""The outbox seen from its readers: pointers into tables, how far each reader got, and outputs committed with that."""
+"""The outbox seen from its readers: pointers into tables, what they point at, and how far each process got."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from redis import Redis
 
-from services.store import keys, scripts
-from services.store.wire import Argument, Request, ask, ask_many, fields_of, first_error, streams_of
+from services.store import keys
+from services.store.wire import ask, ask_many, fields_of, first_error, streams_of
 
 START = "0-0"
-LOBBY = "lobby"
-
-_COMMIT = scripts.load("commit")
+PAGE = 100
 
 
 class Pointer(NamedTuple):
@@ -38,75 +36,6 @@ class Stretch(NamedTuple):
     table: str
     first: int
     last: int | None
-
-
-class TableOutput(NamedTuple):
-    """What a table's projections write in its own slot, on its way from one version to a later one.
-
-    `bank`, `records` and `sealed` are fields and values; `state` is what must be remembered until the next step.
-    """
-
-    table: str
-    before: int
-    after: int
-    state: bytes
-    bank: Mapping[str, bytes]
-    records: Mapping[str, bytes]
-    sealed: Mapping[str, bytes]
-
-
-class Freeze(NamedTuple):
-    """The projections of `table` stop, for `error` (JSON)."""
-
-    table: str
-    error: bytes
-
-
-class Post(NamedTuple):
-    """A posting to the score of `player`; its `place` sorts it among his others."""
-
-    player: str
-    id: str
-    place: str
-    chips: int
-    posting: bytes
-
-
-class Row(NamedTuple):
-    """A table's row in the lobby (JSON), at its `place`; empty: it goes."""
-
-    table: str
-    place: str
-    row: bytes
-
-
-Output = TableOutput | Freeze | Post | Row
-
-
-class Step(NamedTuple):
-    """How far a slot has come with a source: from the checkpoint seen to the one after; see `lua/commit.lua`."""
-
-    slot: str
-    source: str
-    seen: str
-    now: str
-
-
-class Space(NamedTuple):
-    """Where projections are written: the live keys, or the same ones beside them; `writer` may pass a hold."""
-
-    name: Callable[[str], str]
-    writer: str = ""
-
-
-LIVE = Space(lambda key: key)
-FOLLOWS = "*"
-"""`seen` of a slot that follows a source which checks its own checkpoint in its own slot."""
-
-
-def slot_of(aggregate: str) -> str:
-    """The slot of a table's or player's projections."""
-    return f"p{keys.partition_of(aggregate)}"
 
 
 def read_log(
@@ -164,40 +93,32 @@ def _told(id_: bytes, flat: Sequence[bytes]) -> Told:
     return Told(int(id_.partition(b"-")[0]), int(fields[b"at"]), fields[b"e"])
 
 
-def checkpoints(redis: Redis, partitions: Sequence[str], space: Space = LIVE) -> dict[str, str]:
-    """How far each partition is projected in its own slot; "" where nothing is."""
-    requests = [("HGET", space.name(keys.checkpoint(f"p{each}")), each) for each in partitions]
-    replies = ask_many(redis, requests)
+def read_events_since(redis: Redis, table: str, at: int) -> list[Told]:
+    """The entries of a table from `at` (ms) on, the last first."""
+    found: list[Told] = []
+    end = "+"
+    while True:
+        page = ask(redis, "XREVRANGE", keys.events(table), end, "-", "COUNT", PAGE)
+        for id_, flat in page:
+            told = _told(id_, flat)
+            if told.at < at:
+                return found
+            found.append(told)
+        if len(page) < PAGE:
+            return found
+        end = f"({page[-1][0].decode()}"
+
+
+def due_soon(redis: Redis, partitions: Sequence[str], ahead_ms: int) -> list[str]:
+    """Tables for which the clock has something to do in less than `ahead_ms`, some of each partition."""
+    seconds, micros = ask(redis, "TIME")
+    end = int(seconds) * 1000 + int(micros) // 1000 + ahead_ms
+    replies = ask_many(
+        redis, [("ZRANGEBYSCORE", keys.due(each), "-inf", end, "LIMIT", 0, PAGE) for each in partitions]
+    )
     first_error(replies)
-    return {each: reply.decode() if reply else "" for each, reply in zip(partitions, replies, strict=True)}
-
-
-class Remembered(NamedTuple):
-    """How far a table is projected, its state, and the error that froze it, if any."""
-
-    version: int
-    state: bytes
-    error: bytes | None
-
-
-def remembered(redis: Redis, tables: Sequence[str], space: Space = LIVE) -> list[Remembered]:
-    """What projections remember of each table; version 0 and no state where they begin."""
-    requests: list[Request] = []
-    for table in tables:
-        requests.append(("HMGET", space.name(keys.fold(table)), "v", "s"))
-        requests.append(("HGET", space.name(keys.frozen(keys.partition_of(table))), table))
-    replies = ask_many(redis, requests)
-    first_error(replies)
-    return [
-        Remembered(int(version or 0), state or b"", error)
-        for (version, state), error in zip(replies[::2], replies[1::2], strict=True)
-    ]
-
-
-def frozen(redis: Redis, partition: str, space: Space = LIVE) -> dict[str, bytes]:
-    """The tables of a partition whose projections are stopped, with the error (JSON)."""
-    found = fields_of(ask(redis, "HGETALL", space.name(keys.frozen(partition))))
-    return {table.decode(): error for table, error in found.items()}
+    members = [member.decode() for reply in replies for member in reply]
+    return [member for member in members if keys.is_table_id(member)]
 
 
 def handled(redis: Redis, process: str, partitions: Sequence[str]) -> dict[str, str]:
@@ -215,69 +136,21 @@ def set_handled(redis: Redis, process: str, positions: Mapping[str, str]) -> Non
     first_error(ask_many(redis, [("HSET", keys.handled(each), process, id_) for each, id_ in positions.items()]))
 
 
+def stuck(redis: Redis, partition: str) -> dict[str, bytes]:
+    """What processes could not handle: `<process>/<table>/<version>` and the error."""
+    found = fields_of(ask(redis, "HGETALL", keys.stuck(partition)))
+    return {field.decode(): error for field, error in found.items()}
+
+
+def set_stuck(redis: Redis, process: str, table: str, version: int, error: str | None) -> None:
+    """`process` could not handle a version of a table, for `error`; None: now it could."""
+    name, field = keys.stuck(keys.partition_of(table)), f"{process}/{table}/{version}"
+    if error is None:
+        ask(redis, "HDEL", name, field)
+    else:
+        ask(redis, "HSET", name, field, error)
+
+
 def trim_logs(redis: Redis, positions: Mapping[str, str]) -> None:
     """Let go of pointers before these ids, in whole blocks: every reader has passed them."""
     first_error(ask_many(redis, [("XTRIM", keys.log(each), "MINID", "~", id_) for each, id_ in positions.items()]))
-
-
-def commit(redis: Redis, step: Step, outputs: Sequence[Output], space: Space = LIVE) -> bool:
-    """Write `outputs` and the checkpoint together, or nothing: then another has been here, or a table has moved.
-
-    Raises Held while the projections are being compared.
-    """
-    return commit_many(redis, [(step, outputs)], space)[0]
-
-
-class Held(Exception):
-    """The projections are being compared and must stand still for a moment."""
-
-
-def commit_many(redis: Redis, work: Sequence[tuple[Step, Sequence[Output]]], space: Space = LIVE) -> list[bool]:
-    """`commit` of each step, in order, in one round trip. Raises Held when one was stopped by that."""
-    replies = scripts.run_many(redis, _COMMIT, [_call(step, outputs, space) for step, outputs in work])
-    first_error(replies)
-    if -1 in replies:
-        raise Held
-    return [reply == 1 for reply in replies]
-
-
-def _call(step: Step, outputs: Sequence[Output], space: Space) -> scripts.Call:
-    names = [keys.checkpoint(step.slot), keys.hold(step.slot)]
-    arguments: list[Argument] = [step.source, step.seen, step.now, space.writer, len(outputs)]
-    for output in outputs:
-        more_names, more_arguments = _encoded(output)
-        names += more_names
-        arguments += more_arguments
-    hold = names[1]
-    return scripts.Call([name if name == hold else space.name(name) for name in names], arguments)
-
-
-def _encoded(output: Output) -> tuple[list[str], list[Argument]]:
-    match output:
-        case TableOutput():
-            return _encoded_table(output)
-        case Freeze(table, error):
-            return [keys.frozen(keys.partition_of(table))], ["freeze", table, error]
-        case Post(player, id_, place, chips, posting):
-            return [keys.balance(player), keys.score(player)], ["post", id_, place, chips, posting]
-        case Row(table, place, row):
-            return [keys.lobby(), keys.lobby_order()], ["row", table, place, row]
-
-
-def _encoded_table(output: TableOutput) -> tuple[list[str], list[Argument]]:
-    table = output.table
-    names = [
-        keys.fold(table),
-        keys.frozen(keys.partition_of(table)),
-        keys.bank(table),
-        keys.records(table),
-        keys.sealed_records(table),
-    ]
-    writes: list[Argument] = [
-        part
-        for place, fields in enumerate((output.bank, output.records, output.sealed), start=1)
-        for field, value in fields.items()
-        for part in (place, field, value)
-    ]
-    head: list[Argument] = ["table", table, output.before, output.after, output.state]
-    return names, [*head, len(writes) // 3, *writes]

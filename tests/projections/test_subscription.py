@@ -10,8 +10,9 @@ from redis import Redis
 from services.projections import advance
 from services.projections import project as steps
 from services.projections.subscription import Subscription
-from services.store import keys, outbox, projected
-from services.store.outbox import LIVE, Space, Step
+from services.store import keys, outputs, projected
+from services.store.outbox import START
+from services.store.outputs import LIVE, Space, Step
 from tests.cast import SEATED
 from tests.projections.tables import PARTITIONS, Tables, everything, follow, seated
 
@@ -44,7 +45,7 @@ def test_projected_twice_is_projected_once(redis: Redis) -> None:
     once = everything(redis)
     assert len(once) > 10
     for partition in PARTITIONS:
-        redis.hset(keys.checkpoint(f"p{partition}"), partition, outbox.START)
+        redis.hset(keys.checkpoint(f"p{partition}"), partition, START)
     follow(redis)
     assert everything(redis) == once
     assert afresh(redis) == once
@@ -73,7 +74,7 @@ def test_a_death_between_any_two_steps_loses_and_doubles_nothing(
     redis: Redis, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = random.Random(seed)
-    commit_many = outbox.commit_many
+    commit_many = outputs.commit_many
 
     def mortal(store: Redis, work: Sequence[tuple[Step, Sequence]], space: Space = LIVE) -> list[bool]:
         """Dies before, after, or when only some of the slots have been written."""
@@ -156,7 +157,7 @@ def test_an_event_that_a_projection_cannot_take_stops_its_table_loudly(
             pass
     assert len(projected.bank(redis, TABLE, 0, 10).deals) == 1, "it stands where it was"
     assert len(projected.bank(redis, OTHER, 0, 10).deals) == 3, "others go on"
-    error = json.loads(outbox.frozen(redis, "0c")[TABLE])
+    error = json.loads(outputs.frozen(redis, "0c")[TABLE])
     assert error["error"] == "LookupError: an event of the future"
     assert "refuse" in error["traceback"]
     assert caplog.text.count("are stopped") == 1
@@ -165,7 +166,7 @@ def test_an_event_that_a_projection_cannot_take_stops_its_table_loudly(
     assert len(projected.bank(redis, TABLE, 0, 10).deals) == 1, "the same build meets the same fault"
     monkeypatch.undo()
     follow(redis)
-    assert outbox.frozen(redis, "0c") == {}, "a build that can take it goes on from there"
+    assert outputs.frozen(redis, "0c") == {}, "a build that can take it goes on from there"
     live = everything(redis)
     assert afresh(redis) == live
 
@@ -180,11 +181,11 @@ def test_a_key_of_another_type_stops_its_table_and_no_other(redis: Redis, name: 
         tables.play(TABLE)
         tables.play(OTHER)
         follow(redis)
-    assert list(outbox.frozen(redis, "0c")) == [TABLE]
+    assert list(outputs.frozen(redis, "0c")) == [TABLE]
     assert len(projected.bank(redis, OTHER, 0, 10).deals) == 2
     redis.delete(name)
     follow(redis)
-    assert outbox.frozen(redis, "0c") == {}
+    assert outputs.frozen(redis, "0c") == {}
 
 
 def test_a_hole_in_a_history_stops_its_table(redis: Redis) -> None:
@@ -193,33 +194,33 @@ def test_a_hole_in_a_history_stops_its_table(redis: Redis) -> None:
     tables.play(TABLE)
     redis.xdel(keys.events(TABLE), "9-0")
     follow(redis)
-    assert "version 9 is missing" in json.loads(outbox.frozen(redis, "0c")[TABLE])["error"]
+    assert "version 9 is missing" in json.loads(outputs.frozen(redis, "0c")[TABLE])["error"]
     assert projected.bank(redis, TABLE, 0, 10).deals == ()
 
 
 def test_an_old_checkpoint_is_refused(redis: Redis) -> None:
-    freeze = outbox.Freeze(TABLE, b"{}")
-    assert outbox.commit(redis, Step("p0c", "0c", "", "5-0"), [freeze])
-    assert not outbox.commit(redis, Step("p0c", "0c", "", "6-0"), [freeze])
-    assert not outbox.commit(redis, Step("p0c", "0c", "4-0", "6-0"), [freeze])
-    assert outbox.commit(redis, Step("p0c", "0c", "5-0", "6-0"), [freeze])
-    assert outbox.checkpoints(redis, ["0c", "0d"]) == {"0c": "6-0", "0d": ""}
+    freeze = outputs.Freeze(TABLE, b"{}")
+    assert outputs.commit(redis, Step("p0c", "0c", "", "5-0"), [freeze])
+    assert not outputs.commit(redis, Step("p0c", "0c", "", "6-0"), [freeze])
+    assert not outputs.commit(redis, Step("p0c", "0c", "4-0", "6-0"), [freeze])
+    assert outputs.commit(redis, Step("p0c", "0c", "5-0", "6-0"), [freeze])
+    assert outputs.checkpoints(redis, ["0c", "0d"]) == {"0c": "6-0", "0d": ""}
 
 
 def test_a_late_reader_does_not_bring_an_old_row_back_to_the_lobby(redis: Redis) -> None:
-    row = outbox.Row(TABLE, "1-" + TABLE, b"{}")
-    gone = outbox.Row(TABLE, "1-" + TABLE, b"")
-    assert outbox.commit(redis, Step("lobby", "0c", "*", "7-3"), [row])
-    assert outbox.commit(redis, Step("lobby", "0c", "*", "7-12"), [gone])
-    assert not outbox.commit(redis, Step("lobby", "0c", "*", "7-3"), [row])
+    row = outputs.Row(TABLE, "1-" + TABLE, b"{}")
+    gone = outputs.Row(TABLE, "1-" + TABLE, b"")
+    assert outputs.commit(redis, Step("lobby", "0c", "*", "7-3"), [row])
+    assert outputs.commit(redis, Step("lobby", "0c", "*", "7-12"), [gone])
+    assert not outputs.commit(redis, Step("lobby", "0c", "*", "7-3"), [row])
     assert projected.lobby(redis, None, 5).rows == ()
 
 
 def test_projections_that_are_held_stand_still(redis: Redis) -> None:
     redis.set(keys.hold("p0c"), "somebody")
-    with pytest.raises(outbox.Held):
-        outbox.commit(redis, Step("p0c", "0c", "", "5-0"), [])
-    assert outbox.commit(redis, Step("p0c", "0c", "", "5-0"), [], Space(lambda key: key, "somebody"))
+    with pytest.raises(outputs.Held):
+        outputs.commit(redis, Step("p0c", "0c", "", "5-0"), [])
+    assert outputs.commit(redis, Step("p0c", "0c", "", "5-0"), [], Space(lambda key: key, "somebody"))
 
 
 @pytest.mark.parametrize("server", ["valkey", "redis"], indirect=True)

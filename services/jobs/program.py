@@ -1,0 +1,35 @@
+"""The role `jobs`: one worker of rq, as long as it is not told to stop."""
+
+import time
+
+from services.config import Config
+from services.jobs.queue import bots
+from services.jobs.quick import QuickWorker
+from services.jobs.store import use
+from services.store.connect import connect
+
+WORKER_SECONDS = 30
+"""A worker is known to live for so long; it waits for a job half of that at a time, and then looks around."""
+MAINTENANCE_SECONDS = 15
+PAUSE_SECONDS = 1.0
+
+
+def run(config: Config) -> None:
+    """Work until SIGTERM or Ctrl-C. When its store goes away rq gives up; then we begin again."""
+    assert config.redis_url is not None, "a role is run with the address of its store"
+    assert config.jobs_redis_url is not None, "the role `jobs` is run with the address of its queue"
+    use(connect(config.redis_url))
+    queue = bots(connect(config.jobs_redis_url, blocking=True))
+    while True:
+        worker = QuickWorker(
+            [queue],
+            connection=queue.connection,
+            serializer=queue.serializer,
+            worker_ttl=WORKER_SECONDS,
+            maintenance_interval=MAINTENANCE_SECONDS,
+        )
+        worker.log_job_description = False
+        worker.work(logging_level="WARNING")
+        if worker.is_told_to_stop:
+            return
+        time.sleep(PAUSE_SECONDS)

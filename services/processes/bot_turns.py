@@ -1,0 +1,44 @@
+"""Whenever a bot is to act, ask for its move; nothing is lost when that fails, as the clock plays for it."""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+from services.store import views
+from services.store.outbox import Pointer, due_soon
+
+PROCESS = "bots"
+KIND = "bot"
+AHEAD_MS = 700
+"""A bot that is still to act so short before its deadline was forgotten: jobs take a few milliseconds."""
+
+_log = logging.getLogger(__name__)
+
+Ask = Callable[[str, int], object]
+"""Ask for the move at a version of a table."""
+
+
+def bot_turns(pointers: Sequence[Pointer], ask_for: Ask) -> None:
+    """Ask for the move at the last version of each table that says that a bot is to act."""
+    last = {pointer.table: pointer.version for pointer in pointers if KIND in pointer.kinds}
+    _ask_for(last, ask_for)
+
+
+def forgotten(redis: Redis, partitions: Sequence[str], ask_for: Ask) -> None:
+    """Ask again for the moves of bots that still wait; one whose job still waits is not asked for twice."""
+    last = {}
+    for table in due_soon(redis, partitions, AHEAD_MS):
+        current = views.current(redis, table)
+        if current is not None and any(player.startswith("bot:") for player in current.who):
+            last[table] = current.version
+    _ask_for(last, ask_for)
+
+
+def _ask_for(last: dict[str, int], ask_for: Ask) -> None:
+    try:
+        for table, version in last.items():
+            ask_for(table, version)
+    except RedisError as error:
+        _log.warning("the queue of jobs is away, the clock plays for the bots: %s", error)

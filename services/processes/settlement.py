@@ -1,0 +1,106 @@
+"""Whenever a table has taken or returned chips, the other side is posted to the account they belong to."""
+
+import logging
+import traceback
+from collections.abc import Sequence
+
+from redis import Redis
+
+from engine.table.events import ChipsBrought, ChipsReturned, DealEnded, Event
+from schemas.table import load_events
+from services.store import accounts, history, keys, outbox
+from services.store.accounts import BuyIn, Origin
+from services.store.outbox import Pointer, Stretch
+from services.store.wire import StoreUnavailable
+
+PROCESS = "settlement"
+KIND = "chips"
+PATIENCE_MS = 5_000
+"""A sit is decided in milliseconds: a buy-in that is under way for longer may have been forgotten."""
+
+_log = logging.getLogger(__name__)
+
+
+def settlement(redis: Redis, pointers: Sequence[Pointer]) -> None:
+    """Post what the pointed versions moved; done once, by the ids of the transfers.
+
+    What cannot be posted is kept as stuck, loudly, and tried again; the others go on.
+    """
+    for pointer in pointers:
+        if KIND in pointer.kinds:
+            _settle(redis, pointer.table, pointer.version)
+
+
+def retry_stuck(redis: Redis, partition: str) -> None:
+    """Try again what could not be posted."""
+    for field in outbox.stuck(redis, partition):
+        process, table, version = field.split("/")
+        if process == PROCESS and _settle(redis, table, int(version)):
+            outbox.set_stuck(redis, PROCESS, table, int(version), None)
+
+
+def _settle(redis: Redis, table: str, version: int) -> bool:
+    try:
+        _post(redis, table, version)
+    except StoreUnavailable:
+        raise
+    except Exception:
+        error = traceback.format_exc()
+        _log.critical("chips of %s at version %d are not posted: %s", table, version, error)
+        outbox.set_stuck(redis, PROCESS, table, version, error)
+        return False
+    return True
+
+
+def _post(redis: Redis, table: str, version: int) -> None:
+    [entries] = outbox.read_events(redis, [Stretch(table, version, version)])
+    [told] = entries
+    events = load_events(told.events)
+    deal = next((event.deal for event in events if isinstance(event, DealEnded)), None)
+    for event in events:
+        _post_event(redis, event, Origin(table, deal, version))
+
+
+def _post_event(redis: Redis, event: Event, origin: Origin) -> None:
+    """A bot (player "") plays from the account of the house."""
+    match event:
+        case ChipsBrought(player="", transfer=transfer, chips=chips):
+            accounts.lend(redis, transfer, chips, origin)
+        case ChipsBrought(player=player, transfer=transfer):
+            accounts.arrived(redis, BuyIn(player, origin.table, transfer, 0))
+        case ChipsReturned(player=player, transfer=transfer, chips=chips):
+            accounts.deposit(redis, player or keys.HOUSE, transfer, chips, origin)
+        case _:
+            pass
+
+
+def forgotten(redis: Redis, partition: str, now: int) -> None:
+    """End the buy-ins of this partition's players whose sit was decided, but whose worker died before it said so.
+
+    Whether the chips came is told by the table's history alone; its cursor tells that nothing more will come.
+    """
+    for buy_in in accounts.under_way(redis, partition):
+        if now - buy_in.at > PATIENCE_MS and _is_decided(redis, buy_in):
+            if _came(redis, buy_in):
+                accounts.arrived(redis, buy_in)
+            else:
+                _log.warning("buy-in %s of %s is given back", buy_in.transfer, buy_in.player)
+                accounts.refund(redis, buy_in.player, buy_in.transfer)
+
+
+def _is_decided(redis: Redis, buy_in: BuyIn) -> bool:
+    """A transfer is named `<table>.<id of the command>`; has the table's partition passed this command?"""
+    partition = keys.partition_of(buy_in.table)
+    cursor = history.cursors(redis, [partition])[partition]
+    return _place(cursor) >= _place(buy_in.transfer.rpartition(".")[2])
+
+
+def _place(id_: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in id_.split("-"))
+
+
+def _came(redis: Redis, buy_in: BuyIn) -> bool:
+    taken_in_at = _place(buy_in.transfer.rpartition(".")[2])[0]
+    entries = outbox.read_events_since(redis, buy_in.table, taken_in_at)
+    events = (event for told in entries for event in load_events(told.events))
+    return any(isinstance(event, ChipsBrought) and event.transfer == buy_in.transfer for event in events)

@@ -1,0 +1,64 @@
+"""What is looked after now and then, whether or not the log says so: forgotten bots and chips, and old pointers."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from redis import Redis
+
+from services.processes import bot_turns, settlement
+from services.store.outbox import START, handled, trim_logs
+from services.store.outputs import checkpoints
+from services.store.wire import StoreUnavailable, ask
+
+BOTS_SECONDS = 0.5
+CHIPS_SECONDS = 10.0
+TRIM_SECONDS = 60.0
+PAUSE_SECONDS = 0.25
+
+_log = logging.getLogger(__name__)
+
+
+def sweep(
+    redis: Redis, partitions: Sequence[str], ask_for: bot_turns.Ask, should_stop: Callable[[], bool]
+) -> None:
+    """Look around until told to stop; a store that is away is waited for."""
+    rounds: list[tuple[float, Callable[[], None]]] = [
+        (BOTS_SECONDS, lambda: bot_turns.forgotten(redis, partitions, ask_for)),
+        (CHIPS_SECONDS, lambda: chips(redis, partitions)),
+        (TRIM_SECONDS, lambda: trim(redis, partitions)),
+    ]
+    due = [0.0] * len(rounds)
+    while not should_stop():
+        for place, (seconds, look) in enumerate(rounds):
+            if time.monotonic() < due[place]:
+                continue
+            due[place] = time.monotonic() + seconds
+            try:
+                look()
+            except StoreUnavailable as error:
+                _log.warning("the store is away: %s", error)
+        time.sleep(PAUSE_SECONDS)
+
+
+def chips(redis: Redis, partitions: Sequence[str]) -> None:
+    """Chips that a dead process has left between an account and a table."""
+    now = int(ask(redis, "TIME")[0]) * 1000
+    for partition in partitions:
+        settlement.retry_stuck(redis, partition)
+        settlement.forgotten(redis, partition, now)
+
+
+def trim(redis: Redis, partitions: Sequence[str]) -> None:
+    """Let go of the pointers that every reader has passed."""
+    readers = [
+        checkpoints(redis, partitions),
+        handled(redis, bot_turns.PROCESS, partitions),
+        handled(redis, settlement.PROCESS, partitions),
+    ]
+    passed = {each: min((reader[each] or START for reader in readers), key=_place) for each in partitions}
+    trim_logs(redis, {each: id_ for each, id_ in passed.items() if id_ != START})
+
+
+def _place(id_: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in id_.split("-"))

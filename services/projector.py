@@ -1,0 +1,84 @@
+"""The role `projector`: the projections and the processes, each following the log in a thread of its own."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from services.config import Config
+from services.jobs.queue import bots, put_bot_move
+from services.processes import bot_turns, settlement
+from services.processes.follow import Follower
+from services.processes.sweep import sweep
+from services.projections.subscription import Subscription
+from services.store.connect import connect
+from services.store.keys import all_partitions
+
+STOP_SECONDS_MAX = 3.0
+
+_log = logging.getLogger(__name__)
+
+
+class Part(NamedTuple):
+    """One of the threads: its name, and what it does until told to stop."""
+
+    name: str
+    run: Callable[[Callable[[], bool]], None]
+
+
+class PartDied(Exception):
+    """One of the threads has ended by a fault; the process must be started again."""
+
+
+def run(config: Config) -> None:
+    """Run all parts until SIGTERM or Ctrl-C. Raises PartDied."""
+    stopping = threading.Event()
+    died: list[str] = []
+    threads = [threading.Thread(target=_guard, args=(part, stopping, died)) for part in parts(config)]
+    for thread in threads:
+        thread.daemon = True
+        thread.start()
+    try:
+        stopping.wait()
+    finally:
+        stopping.set()
+        end = time.monotonic() + STOP_SECONDS_MAX
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
+    if died:
+        raise PartDied(died[0])
+
+
+def parts(config: Config) -> list[Part]:
+    """The threads of this role, each with a connection of its own."""
+    assert config.redis_url is not None, "a role is run with the address of its store"
+    assert config.jobs_redis_url is not None, "a role is run with the address of the queue of jobs"
+    partitions = all_partitions(config.partitions)
+    stores = [connect(config.redis_url, blocking=True) for _ in range(4)]
+    queue = bots(connect(config.jobs_redis_url))
+
+    def ask_for(table: str, version: int) -> None:
+        put_bot_move(queue, table, version)
+
+    follow_bots = Follower(
+        stores[1], bot_turns.PROCESS, partitions, lambda pointers: bot_turns.bot_turns(pointers, ask_for)
+    )
+    follow_chips = Follower(
+        stores[2], settlement.PROCESS, partitions, lambda pointers: settlement.settlement(stores[2], pointers)
+    )
+    return [
+        Part("projections", Subscription(stores[0], partitions).run),
+        Part("bots", follow_bots.run),
+        Part("settlement", follow_chips.run),
+        Part("sweep", lambda should_stop: sweep(stores[3], partitions, ask_for, should_stop)),
+    ]
+
+
+def _guard(part: Part, stopping: threading.Event, died: list[str]) -> None:
+    try:
+        part.run(stopping.is_set)
+    except Exception:
+        _log.exception("%s has died", part.name)
+        died.append(part.name)
+        stopping.set()
