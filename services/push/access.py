@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from redis import Redis
-
 from schemas.problems import problem
+from services.push.reads import Reads
 from services.store import views
 from services.store.keys import is_table_id
 from services.store.views import Current
@@ -71,9 +70,9 @@ def principal_of(ring: KeyRing, token: str | None) -> Principal:
     return principal
 
 
-def existing(redis: Redis, table: str) -> Current:
+def existing(reads: Reads, table: str) -> Current:
     """The table as it stands. Raises Refused `not_found`."""
-    current = views.current(redis, table) if is_table_id(table) else None
+    current = reads.current(table) if is_table_id(table) else None
     if current is None:
         raise Refused("not_found", "There is no such table.")
     return current

@@ -11,7 +11,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from services.intake import Submitted, Taken, submit_many
-from services.store import views
+from services.push.reads import Reads
 from services.store.feed import Feed
 from services.store.keys import receipt_field
 from services.store.wire import StoreUnavailable
@@ -63,8 +63,9 @@ class Waiting:
 class Writer:
     """Takes in what all sockets send, as many commands per round trip as came during the last one."""
 
-    def __init__(self, redis: Redis, feed: Feed) -> None:
+    def __init__(self, redis: Redis, reads: Reads, feed: Feed) -> None:
         self._redis = redis
+        self._reads = reads
         self._feed = feed
         self._new: list[Waiting] = []
         self._wake = Event()
@@ -128,7 +129,7 @@ class Writer:
         waiting.look_at = now + LOOK_AGAIN_SECONDS
         submitted = waiting.submitted
         try:
-            receipt = views.receipt(self._redis, submitted.id, submitted.actor, submitted.key)
+            receipt = self._reads.receipt(submitted.id, submitted.actor, submitted.key)
         except StoreUnavailable:
             return
         if waiting not in self._open or receipt is None:

@@ -4,10 +4,10 @@ import logging
 from collections.abc import Callable, Sequence
 
 import msgspec
-from redis import Redis
 
 from services.push.live import Subscriber
 from services.push.messages import Seat
+from services.push.reads import Reads
 from services.store import views
 from services.store.views import Current, Item
 from services.store.wire import StoreUnavailable
@@ -19,12 +19,12 @@ _log = logging.getLogger(__name__)
 _events = msgspec.json.Decoder(list[dict[str, object]])
 
 
-def catcher(redis: Redis) -> Callable[[Subscriber, int], None]:
+def catcher(reads: Reads) -> Callable[[Subscriber, int], None]:
     """The function that brings a holding subscriber from its version up to now and releases it, in one turn of it."""
 
     def catch_up(subscriber: Subscriber, turn: int) -> None:
         try:
-            _catch_up(redis, subscriber, turn)
+            _catch_up(reads, subscriber, turn)
         except StoreUnavailable:
             _log.warning("the store went away; a client of %s has to resume", subscriber.table, exc_info=True)
             subscriber.connection.finish(subscriber.transport.too_slow)
@@ -32,10 +32,10 @@ def catcher(redis: Redis) -> Callable[[Subscriber, int], None]:
     return catch_up
 
 
-def _catch_up(redis: Redis, subscriber: Subscriber, turn: int) -> None:
+def _catch_up(reads: Reads, subscriber: Subscriber, turn: int) -> None:
     for _ in range(ROUNDS_MAX):
-        items, gone = _missed(redis, subscriber)
-        current = views.current(redis, subscriber.table)
+        items, gone = _missed(reads, subscriber)
+        current = reads.current(subscriber.table)
         if subscriber.turn != turn or subscriber.connection.closed:
             return
         if current is None:  # Tables do not end; somebody emptied the store.
@@ -56,12 +56,12 @@ def _send_missed(subscriber: Subscriber, items: Sequence[Item], current: Current
         _send(subscriber, items, seat, current)
 
 
-def _missed(redis: Redis, subscriber: Subscriber) -> tuple[list[Item], bool]:
+def _missed(reads: Reads, subscriber: Subscriber) -> tuple[list[Item], bool]:
     """All that came after the subscriber's version; is the first of it gone? It is a few deals at the most."""
     found: list[Item] = []
     gone, more, after = False, True, subscriber.version
     while more and not gone:
-        told = views.feed(redis, subscriber.table, after, PAGE)
+        told = reads.feed(subscriber.table, after, PAGE)
         if told is None:
             return [], False
         found.extend(told.items)

@@ -6,6 +6,7 @@ from redis import Redis
 from services.push.commands import Writer
 from services.push.live import Live, Subscriber
 from services.push.pulse import BEAT_SECONDS, Pulse
+from services.push.reads import Reads
 from services.push.replay import catcher
 from services.store.feed import Feed
 from services.tokens import KeyRing
@@ -22,10 +23,11 @@ class Service:
         self.feed = feed
         self.ring = ring
         self.origins = origins  # The web pages of others that may read the answers.
-        self.catch_up = catcher(redis)
+        self.reads = Reads(redis)
+        self.catch_up = catcher(self.reads)
         self.live = Live(feed, self.catch_up)
         self.pulse = Pulse(beat_seconds)
-        self.writer = Writer(redis, feed)
+        self.writer = Writer(redis, self.reads, feed)
 
     def start(self) -> None:
         """Start what runs beside the connections."""

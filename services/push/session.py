@@ -79,7 +79,7 @@ class Session:
     def _enter(self) -> Subscriber:
         """Become a subscriber that holds, at the version of now."""
         assert self._principal is not None
-        current = existing(self._service.redis, self._asked.table)
+        current = existing(self._service.reads, self._asked.table)
         allowed = knows_code(current, self._principal, self._asked.code)
         subscriber = Subscriber(
             self.connection, SOCKET, self._asked.table, self._principal.id, knows_code=allowed

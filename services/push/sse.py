@@ -25,7 +25,7 @@ Take = Callable[[int], None]
 def prepare(service: Service, asked: Asked) -> Take:
     """Judge the request; the function that is given the socket and turns it into a stream. Raises Refused."""
     principal = principal_of(service.ring, asked.bearer)
-    current = existing(service.redis, asked.table)
+    current = existing(service.reads, asked.table)
     allowed = knows_code(current, principal, asked.code)
     after = _after(asked)
     transport = STREAM_WITH_VIEWS if asked.query.get("views") == "true" else STREAM

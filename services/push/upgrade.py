@@ -21,7 +21,7 @@ def prepare(service: Service, asked: Asked) -> Take:
     Without the header Authorization the token comes in the first message: browsers cannot set headers here.
     """
     principal = None if asked.bearer is None else principal_of(service.ring, asked.bearer)
-    current = existing(service.redis, asked.table)
+    current = existing(service.reads, asked.table)
     if principal is not None:
         knows_code(current, principal, asked.code)
     answer = _accept(asked)
