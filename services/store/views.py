@@ -1,5 +1,6 @@
 """The read side: a table as one seat may see it, what that seat was told, the answers to its commands."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -45,6 +46,13 @@ class Feed(NamedTuple):
 def current(redis: Redis, table: str) -> Current | None:
     """The table now, or None when it does not exist."""
     return _current(ask(redis, "HMGET", keys.view(table), *_VIEW))
+
+
+def current_many(redis: Redis, tables: Sequence[str]) -> list[Current | None]:
+    """`current` of each, in one round trip."""
+    replies = ask_many(redis, [("HMGET", keys.view(table), *_VIEW) for table in tables])
+    first_error(replies)
+    return [_current(reply) for reply in replies]
 
 
 def seat_in(table: Current, actor: str) -> int | None:
