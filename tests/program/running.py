@@ -29,6 +29,7 @@ class Running:
         self.http = ""
         self.process: subprocess.Popen[str] | None = None
         self.log = data.parent / f"{data.name}.log"
+        self.log.parent.mkdir(parents=True, exist_ok=True)
 
     def __enter__(self) -> "Running":
         self.start()
