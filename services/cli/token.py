@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from services.cli.roles import with_store
 from services.config import Config
 
 ROLES = ("player", "auditor", "operator")
@@ -30,5 +31,22 @@ def token(role: str, name: str | None, data: Path | None) -> None:
     from services.tokens import KeyRing
 
     config = Config.from_environment().given(data=data)
-    sub = new_player_id() if role == "player" else f"{role}-{secrets.token_hex(8)}"
+    sub = new_player_id(config.partitions) if role == "player" else f"{role}-{secrets.token_hex(8)}"
+    if role == "player":
+        _open_account(config, sub, name or role)
     click.echo(KeyRing(config.keys).issue(role=role, sub=sub, name=name or role))
+
+
+def _open_account(config: Config, player: str, name: str) -> None:
+    """What POST /v1/players does besides the token; without a store only a word that it was not done."""
+    from services.intake import Submitted, submit
+    from services.store.connect import connect
+
+    try:
+        url = with_store(config).redis_url
+    except click.ClickException:
+        click.echo("note: no store is running, so the player has no account for bankroll tables", err=True)
+        return
+    assert url is not None
+    with connect(url) as redis:
+        submit(redis, Submitted(player, "system", name, "open", {"type": "open_account"}))

@@ -167,6 +167,16 @@ def test_a_token_made_beside_the_server_is_good(shared, role):
     assert shared.call("GET", "/v1/tables", Authorization=f"Bearer {token}")[0] == 200
 
 
+def test_a_player_made_beside_the_server_has_chips(shared):
+    token = _marias("token", "--role", "player", "--name", "Ana", "--data", str(shared.data)).stdout.strip()
+    path = "/v1/players/me/ledger?account=chips"
+    end = time.monotonic() + 20
+    while (ledger := shared.call("GET", path, Authorization=f"Bearer {token}")[1])["balance"] == 0:
+        assert time.monotonic() < end, ledger
+        time.sleep(0.05)
+    assert ledger["balance"] == 10_000
+
+
 def test_a_token_made_with_other_keys_is_not(shared, data):
     forged = _marias("token", "--role", "auditor", "--data", str(data)).stdout.strip()
     assert shared.call("GET", "/v1/tables", Authorization=f"Bearer {forged}")[0] == 401
