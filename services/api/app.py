@@ -34,7 +34,7 @@ def create_app(
         metrics=Metrics(),
         waiters=threading.BoundedSemaphore(WAITERS_MAX),
     )
-    edge.register(app, log=access_log(config.log_level), origins=_origins(config))
+    edge.register(app, log=access_log(), origins=_origins(config))
     document.describe_app(app, [
         players.blueprint, tables.blueprint, commands.blueprint, deals.blueprint, operations.blueprint,
         document.blueprint,

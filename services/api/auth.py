@@ -13,7 +13,7 @@ SCHEME = "bearer "
 
 def authenticate() -> None:
     """Before each request: know the caller, unless the endpoint is open to all or there is no such endpoint."""
-    if request.endpoint is not None and request.endpoint not in OPEN:
+    if request.endpoint is not None and request.endpoint not in OPEN and request.method != "OPTIONS":
         g.principal = _principal(request)
 
 

@@ -1,6 +1,7 @@
 """Deals that have ended: their records, as far as the caller may know them, and what they paid."""
 
 import re
+from typing import Any
 
 import msgspec
 from flask import Response, request
@@ -16,6 +17,8 @@ from services.api.commands import JSON
 from services.api.problems import Problem
 from services.api.projections import wait_for_deal
 from services.store import projected
+from services.store.projected import Bank
+from services.store.views import Current, view_bytes
 
 _CODE_QUERY = CodeQuery()
 _BANK_QUERY = BankQuery()
@@ -60,11 +63,9 @@ def get_deal(table: str, deal: str) -> Response:
 def get_bank(table: str) -> Response:
     """What lies at the seats, and what each deal paid."""
     query = load_query(request, _BANK_QUERY)
-    sight = look_at(table, query.get("code", ""))
-    wait_for_deal(table, sight.table)
-    bank = projected.bank(backend().redis, table, query["after"], query["limit"])
-    if bank is None:
-        raise Problem("unavailable", "The table was opened a moment ago.")
+    now = look_at(table, query.get("code", "")).table
+    wait_for_deal(table, now)
+    bank = projected.bank(backend().redis, table, query["after"], query["limit"]) or _bank_before_books(now)
     return Response(
         msgspec.json.encode({
             "balances": bank.balances,
@@ -73,3 +74,9 @@ def get_bank(table: str) -> Response:
         }),
         mimetype=JSON,
     )
+
+
+def _bank_before_books(now: Current) -> Bank:
+    """Until something was paid a table may have no books; what lies at its seats is in its view."""
+    view = msgspec.json.decode(view_bytes(now, None), type=dict[str, Any])
+    return Bank(balances=tuple(view["bank"]), deals=(), next=None)

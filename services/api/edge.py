@@ -5,7 +5,7 @@ import secrets
 import time
 
 from flask import Flask, Response, g, request
-from structlog.typing import FilteringBoundLogger
+from structlog.stdlib import BoundLogger
 
 from services.api.auth import authenticate
 from services.api.backend import backend
@@ -23,7 +23,7 @@ CORS_SECONDS = "600"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
-def register(app: Flask, *, log: FilteringBoundLogger, origins: frozenset[str]) -> None:
+def register(app: Flask, *, log: BoundLogger, origins: frozenset[str]) -> None:
     """Put the hooks round the endpoints of `app`; `origins` are the web pages of others that may call it."""
 
     @app.before_request
@@ -60,7 +60,7 @@ def _allow_origin(response: Response, origins: frozenset[str]) -> None:
         response.headers["Access-Control-Max-Age"] = CORS_SECONDS
 
 
-def _note(response: Response, log: FilteringBoundLogger) -> None:
+def _note(response: Response, log: BoundLogger) -> None:
     """Count the answer and log it: never the query (it may hold a join code), a body or a token."""
     seconds = time.perf_counter() - g.began
     route = request.url_rule.rule if request.url_rule is not None else "none"

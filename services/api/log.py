@@ -1,24 +1,24 @@
-"""The access log: one JSON line per request on the standard error."""
+"""The access log: one JSON line per request, at level info, by way of the logging that the process has set up."""
 
-import sys
+import logging
 from typing import Any
 
 import msgspec
 import structlog
 
-LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+NAME = "marias.access"
 
 
-def access_log(level: str) -> structlog.typing.FilteringBoundLogger:
-    """A logger that writes what is at least `level`; below it a call costs next to nothing."""
-    logger: structlog.typing.FilteringBoundLogger = structlog.wrap_logger(
-        structlog.WriteLogger(sys.stderr),
+def access_log() -> structlog.stdlib.BoundLogger:
+    """A logger of events with values; below its level a call costs next to nothing."""
+    logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
+        logging.getLogger(NAME),
         processors=[
-            structlog.processors.add_log_level,
+            structlog.stdlib.filter_by_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer(serializer=_json),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
+        wrapper_class=structlog.stdlib.BoundLogger,
     )
     return logger
 

@@ -101,7 +101,15 @@ def _fare(redis: Redis, partitions: list[str]) -> list[dict[str, Any]]:
 
 
 def _letter(id_: bytes, fields: Fields) -> dict[str, str]:
-    return {}
+    lines = fields[b"error"].decode().splitlines() or [""]
+    return {
+        "id": id_.decode(),
+        "table": fields[b"t"].decode(),
+        "sender": fields[b"a"].decode(),
+        "key": fields[b"k"].decode(),
+        "type": str(msgspec.json.decode(fields[b"b"]).get("type")),
+        "error": lines[-1],
+    }
 
 
 def _json(value: dict[str, Any]) -> Response:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import msgspec
-from flask import Flask, Response
+from flask import Flask, Response, g
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from schemas.errors import Malformed
@@ -36,6 +36,7 @@ class Problem(Exception):
 
 def answer(document: Mapping[str, object]) -> Response:
     """The response of a problem document, with the headers that its code calls for."""
+    g.code = document["code"]
     response = Response(msgspec.json.encode(document), int(str(document["status"])), mimetype=MEDIA_TYPE)
     match document["code"]:
         case "unauthenticated":

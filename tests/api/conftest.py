@@ -2,7 +2,9 @@
 
 import itertools
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from services.projections.subscription import Subscription
 from services.store.feed import Feed
 from services.store.keys import all_partitions
 from services.tokens import KeyRing
-from services.worker.handle import Desk
+from services.worker.handle import Desk, draw
 from services.worker.loop import Worker
 
 PARTITIONS = 4
@@ -96,35 +98,60 @@ class Guest:
         return dict(answer.json)
 
 
+def play_deal(trio: list[Guest], table: str) -> None:
+    """Play the running deal to its end, always by the first move that is legal."""
+    deal = trio[0].view(table)["deal"]
+    while True:
+        view = trio[0].view(table)
+        if view["phase"] == "lobby" or view["deal"] != deal:
+            return
+        actor = trio[view["to_act"][0]]
+        assert actor.command(table, actor.view(table)["legal"][0]).status_code == 200
+
+
 def _dashed(headers: dict[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-@pytest.fixture
-def house(redis: FakeRedis, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+@contextmanager
+def built(redis: FakeRedis, folder: Path) -> Iterator[House]:
     """An empty house, at work."""
-    config = Config(data=tmp_path, partitions=PARTITIONS, allowed_origins="https://table.example")
+    config = Config(data=folder, partitions=PARTITIONS, allowed_origins="https://table.example")
     feed = Feed(redis, PARTITIONS)
     partitions = all_partitions(PARTITIONS)
     ring = KeyRing(config.keys)
     app = create_app(redis, config, feed=feed, ring=ring)
-    worker = Worker(redis, Desk(redis, lambda key: "sealed"), "test", partitions)
-    projector = Subscription(redis, partitions)
-    made = House(redis, app, ring, feed, worker, projector)
+    worker = Worker(Desk(redis, lambda: draw(lambda key: "sealed")), "test", partitions)
+    house = House(redis, app, ring, feed, worker, Subscription(redis, partitions))
     submit = waiting.submit
 
     def submit_and_work(connection: Any, submitted: Any) -> Any:
         taken = submit(connection, submitted)
-        if made.open:
-            made.work()
+        if house.open:
+            house.work()
         return taken
 
-    monkeypatch.setattr(waiting, "submit", submit_and_work)
     feed.read(0)
-    projector.begin()
-    made.work()
-    yield made
+    house.projector.begin()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(waiting, "submit", submit_and_work)
+        house.work()
+        yield house
     feed.close()
+
+
+@pytest.fixture
+def house(redis: FakeRedis, tmp_path: Path) -> Iterator[House]:
+    """A house of the test's own."""
+    with built(redis, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def street(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A house for tests that change nothing which others of the module look at."""
+    with built(FakeRedis(), tmp_path_factory.mktemp("street")) as made:
+        yield made
 
 
 @pytest.fixture

@@ -15,7 +15,9 @@ CARDS = st.sampled_from([*CODES, "10h", "ah", "??", ""])
 SCALARS = st.sampled_from([None, True, False, -1, 0, 1, 2, 3, 4, 5, 2**63, 0.0, 1.0, 2.5, float("inf"), "", "0", "1"])
 WORDS = st.sampled_from([*PARTS, "colour", "ABC", "x" * 33])
 VALUES = CARDS | SCALARS | WORDS | st.lists(CARDS | WORDS | SCALARS, max_size=3) | st.just({})
-NAMES = st.sampled_from(["card", "blind", "cards", "game", "contract", "raise", "announce", "marriage", "seat", "code", "x"])
+NAMES = st.sampled_from([
+    "card", "blind", "cards", "game", "contract", "raise", "announce", "marriage", "seat", "code", "x",
+])
 TYPES = st.sampled_from([*command_bodies(), "deal", "expire", "open", "open_account", "", None, 5, ["good"]])
 BODIES = st.builds(
     lambda kind, fields: {"type": kind} | fields, TYPES, st.dictionaries(NAMES, VALUES, max_size=2)
@@ -72,7 +74,8 @@ def test_every_move_of_the_game_is_among_the_well_formed():
 @pytest.mark.parametrize(("one", "other"), [
     pytest.param({"type": "discard", "cards": ["8d", "7d"]}, {"cards": ["7d", "8d"], "type": "discard"},
                  id="cards of a discard in any order"),
-    pytest.param({"type": "flek", "raise": ["sedma", "hra"]}, {"type": "flek", "raise": ["hra", "sedma"], "announce": []},
+    pytest.param({"type": "flek", "raise": ["sedma", "hra"]},
+                 {"type": "flek", "raise": ["hra", "sedma"], "announce": []},
                  id="parts of a flek in any order, a missing list is empty"),
     pytest.param({"type": "flek"}, {"type": "flek", "raise": [], "announce": []},
                  id="a flek that raises nothing is for the rules to refuse"),

@@ -9,7 +9,8 @@ from services.api.problems import Problem
 
 
 def request(**headers):
-    return Request(EnvironBuilder(headers={name.replace("_", "-"): value for name, value in headers.items()}).get_environ())
+    dashed = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Request(EnvironBuilder(headers=dashed).get_environ())
 
 
 @pytest.mark.parametrize(("header", "known"), [
@@ -46,7 +47,9 @@ def test_without_if_match_any_version_will_do():
     assert version_expected(request()) is None
 
 
-@pytest.mark.parametrize("header", ["17", 'W/"17"', '"17", "18"', '"x"', '"-1"', '"017"', '""', "", '"99999999999999999"'])
+@pytest.mark.parametrize("header", [
+    "17", 'W/"17"', '"17", "18"', '"x"', '"-1"', '"017"', '""', "", '"99999999999999999"',
+])
 def test_an_if_match_that_can_never_hold_is_malformed(header):
     with pytest.raises(Problem) as refused:
         version_expected(request(If_Match=header))
