@@ -4,7 +4,7 @@ import http.client
 import json
 import time
 import uuid
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from threading import Event, Thread
 
@@ -48,11 +48,19 @@ class Client:
             answer = self._connection.getresponse()
             raw = answer.read()
         except (OSError, http.client.HTTPException):
-            self._connection = None
+            self.close()
             raise
         self.heard.append((path, raw))
         found = {name.lower(): value for name, value in answer.getheaders()}
         return answer.status, found, json.loads(raw) if raw else {}
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def __del__(self) -> None:
+        self.close()
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> dict:
         """The JSON body of a 2xx answer. Raises Refused for every other status."""
@@ -144,6 +152,10 @@ class Stream(Thread):
         headers["Last-Event-ID"] = str(self.messages[-1][0] if self.messages else 0)
         connection.request("GET", f"/v1/tables/{self.table}/stream", headers=headers)
         answer = connection.getresponse()
+        with closing(connection), closing(answer):
+            self._read(answer)
+
+    def _read(self, answer: http.client.HTTPResponse) -> None:
         fields: dict[bytes, bytes] = {}
         while not self.over.is_set() and (line := answer.readline()):
             if line.strip():
@@ -155,4 +167,3 @@ class Stream(Thread):
             elif b"id" in fields:
                 self.messages.append((int(fields[b"id"]), fields[b"data"]))
             fields = {}
-        connection.close()
