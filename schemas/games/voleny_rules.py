@@ -9,7 +9,7 @@ from schemas.values import FLAG, Value, choice, whole
 
 CHIPS_MAX: Final = 1_000_000_000
 
-_RULES: Final[dict[str, Value]] = {
+RULES: Final[dict[str, Value]] = {
     "allow_blind": FLAG,
     "forbid_trump_in_talon": FLAG,
     "sto_marriage": choice("first", "highest"),
@@ -19,7 +19,7 @@ _RULES: Final[dict[str, Value]] = {
     "cap": whole(0, CHIPS_MAX),
     "play_balanced": FLAG,
 }
-_RATES: Final = {rate.name: whole(0, CHIPS_MAX) for rate in fields(Rates)}
+RATES: Final = {rate.name: whole(0, CHIPS_MAX) for rate in fields(Rates)}
 
 
 def load_rules(value: object) -> Rules:
@@ -30,16 +30,16 @@ def load_rules(value: object) -> Rules:
     if rules is None:
         raise Malformed("preset", f"Must be one of: {', '.join(PRESETS)}.")
     if "rates" in given:
-        rates = _read("rates.", _RATES, _object("rates", given.pop("rates")))
+        rates = _read("rates.", RATES, _object("rates", given.pop("rates")))
         rules = replace(rules, rates=replace(rules.rates, **rates))
-    return replace(rules, **_read("", _RULES, given)) if given else rules
+    return replace(rules, **_read("", RULES, given)) if given else rules
 
 
 def dump_rules(rules: Rules) -> dict[str, object]:
     """Every option with its value, as a table shows it and `load_rules` reads it."""
     return {
-        **{name: getattr(rules, name) for name in _RULES},
-        "rates": {name: getattr(rules.rates, name) for name in _RATES},
+        **{name: getattr(rules, name) for name in RULES},
+        "rates": {name: getattr(rules.rates, name) for name in RATES},
     }
 
 
@@ -57,7 +57,7 @@ def _from_preset(name: str, rules: Rules) -> dict[str, object]:
     if "rates" in named:
         standard = PRESETS[name].rates
         named["rates"] = {
-            rate: getattr(rules.rates, rate) for rate in _RATES if getattr(rules.rates, rate) != getattr(standard, rate)
+            rate: getattr(rules.rates, rate) for rate in RATES if getattr(rules.rates, rate) != getattr(standard, rate)
         }
     return named
 
