@@ -3,12 +3,11 @@
 import logging
 from collections.abc import Callable, Sequence
 
-import msgspec
-
 from services.push.live import Subscriber
 from services.push.messages import Seat
 from services.push.reads import Reads
 from services.store import views
+from services.store.tenure import last_freed
 from services.store.views import Current, Item
 from services.store.wire import StoreUnavailable
 
@@ -16,7 +15,6 @@ PAGE = 500
 ROUNDS_MAX = 20
 
 _log = logging.getLogger(__name__)
-_events = msgspec.json.Decoder(list[dict[str, object]])
 
 
 def catcher(reads: Reads) -> Callable[[Subscriber, int], None]:
@@ -83,13 +81,3 @@ def _send(subscriber: Subscriber, items: Sequence[Item], seat: Seat, current: Cu
     ]
     subscriber.version = items[-1].version
     subscriber.connection.send(b"".join(messages))
-
-
-def last_freed(items: Sequence[Item], seat: Seat) -> int:
-    """The version up to which `seat` was another's, whose cards are no business of who sits there now; 0: none."""
-    for item in reversed(items):
-        if b'"seat_freed"' in item.events[None]:
-            for event in _events.decode(item.events[None]):
-                if event["type"] == "seat_freed" and event["seat"] == seat:
-                    return item.version
-    return 0
