@@ -44,6 +44,8 @@ class Worker:
         self._batches = Batches(desk, self._tables)
         self._ears = Ears(redis)
         self._bells = {keys.bell(each).encode(): each for each in partitions}
+        self._fences: dict[str, str] = {}
+        self._followed = 0
         self._rung: set[str] = set()
         self._careful: dict[str, int] = {}
         self._next_poll = 0.0
@@ -79,11 +81,12 @@ class Worker:
 
     def _turn(self, wait_seconds: float) -> int:
         if self._interrupted:
-            self._lose(self.owned.renew())
+            self.owned.renew()
             self._reread(self.cursors)
             self._interrupted = False
-        self._look()
-        self._rung |= self._ticker.tick(self._now(), self.owned.fences)
+        self.owned.look(wall_ms)
+        self._follow_leases()
+        self._rung |= self._ticker.tick(self._now(), self.owned.leases)
         self._listen(wait_seconds)
         rung = {partition: self.cursors[partition] for partition in self._rung if partition in self.cursors}
         self._rung.clear()
@@ -98,20 +101,26 @@ class Worker:
         """The time by the store's clock, on which deadlines are judged."""
         return wall_ms() + self.owned.server_ahead_ms
 
-    def _look(self) -> None:
-        claimed, dropped = self.owned.look(wall_ms)
-        self._lose(dropped)
-        for partition, lease in claimed.items():
-            self.cursors[partition] = lease.cursor
-            self._tables.forget_partition(partition)
+    def _follow_leases(self) -> None:
+        """What is owned is worked on, and nothing else: however an interruption left the two."""
+        if self._followed == self.owned.changes:
+            return
+        leases = self.owned.leases
+        self._lose([each for each, fence in self._fences.items() if each not in leases or leases[each].fence != fence])
+        for partition in leases.keys() - self._fences.keys():
             self._ticker.note(history.clock_entries(self._redis, partition))
+            self._tables.forget_partition(partition)
             self._rung.add(partition)
-            if lease.orphaned:
+            if leases[partition].orphaned:
                 self._careful[partition] = BATCH_MAX
+            self.cursors[partition] = leases[partition].cursor
+            self._fences[partition] = leases[partition].fence
+        self._followed = self.owned.changes
 
     def _lose(self, partitions: Sequence[str]) -> None:
         for partition in partitions:
             self.cursors.pop(partition, None)
+            self._fences.pop(partition, None)
             self._careful.pop(partition, None)
             self._tables.forget_partition(partition)
             self._ticker.drop(partition)
@@ -144,7 +153,7 @@ class Worker:
         while waiting:
             batch = self._next_batch(waiting)
             careful = any(partition in self._careful for partition in batch)
-            owners = {each: Owner(self.owned.fences[each], self.cursors[each]) for each in batch}
+            owners = {each: Owner(self.owned.leases[each].fence, self.cursors[each]) for each in batch}
             outcome = self._batches.run(owners, batch, careful=careful)
             for partition in self._follow(outcome):
                 waiting.pop(partition, None)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from redis import Redis
 
 from services.store import leases
+from services.store.leases import Lease
 from services.worker.share import share
 
 LOOK_SECONDS = 0.1
@@ -16,18 +17,18 @@ _log = logging.getLogger(__name__)
 
 
 class Owned:
-    """What this worker owns, and what it should.
+    """What this worker owns: `leases` by partition, as far as it knows; `changes` counts how often that changed.
 
-    `fences` are the leases it holds; `claimed` and `dropped` tell of changes. Times are seconds of `now`, a
-    clock that never goes back.
+    `now` gives seconds and never goes back.
     """
 
     def __init__(self, redis: Redis, name: str, partitions: Sequence[str], now: Callable[[], float]) -> None:
-        self.fences: dict[str, str] = {}
+        self.leases: dict[str, Lease] = {}
+        self.changes = 0
         self.server_ahead_ms = 0
         """How far the store's clock is ahead of `wall_ms`."""
         self._redis = redis
-        self._name = name
+        self.name = name
         self._partitions = partitions
         self._now = now
         self._roll: list[str] = []
@@ -35,60 +36,67 @@ class Owned:
         self._shunned: dict[str, float] = {}
         self._next_look = self._next_beat = 0.0
 
-    def look(self, wall_ms: Callable[[], int]) -> tuple[dict[str, leases.Lease], list[str]]:
-        """What was newly claimed, and what is no longer owned. Does nothing most times. Raises StoreUnavailable."""
+    @property
+    def fences(self) -> dict[str, str]:
+        """The fence of each partition."""
+        return {partition: lease.fence for partition, lease in self.leases.items()}
+
+    def look(self, wall_ms: Callable[[], int]) -> None:
+        """Renew, hand over and claim, as far as it is time to. Raises StoreUnavailable, perhaps halfway."""
         now = self._now()
         if now < self._next_look:
-            return {}, []
+            return
         self._next_look = now + LOOK_SECONDS
-        lost = self._beat(now, wall_ms)
-        surplus = [each for each in self.fences if each not in self._wanted]
-        leases.release(self._redis, {each: self.fences[each] for each in surplus})
-        self.drop(surplus)
-        return self._claim(now), [*lost, *surplus]
+        self._beat(now, wall_ms)
+        self._hand_over()
+        self._claim(now)
 
     def drop(self, partitions: Iterable[str]) -> None:
         """These are no longer ours, as the store has told or is told by others."""
         for partition in partitions:
-            self.fences.pop(partition, None)
+            self.changes += self.leases.pop(partition, None) is not None
 
     def shun(self, partition: str) -> None:
         """Give up a partition that this build cannot handle, and leave it to others for a while."""
         self._shunned[partition] = self._now() + SHUN_SECONDS
-        if partition in self.fences:
-            leases.release(self._redis, {partition: self.fences.pop(partition)})
+        if lease := self.leases.get(partition):
+            self.drop([partition])
+            leases.release(self._redis, {partition: lease.fence})
 
-    def renew(self) -> list[str]:
-        """Prolong all leases; gives those that are lost."""
+    def renew(self) -> None:
+        """Prolong all leases, and drop those that are lost."""
         lost = sorted(leases.renew(self._redis, self.fences))
         if lost:
             _log.warning("lost the leases of partitions %s", " ".join(lost))
         self.drop(lost)
-        return lost
 
     def release_all(self) -> None:
         """Leave the roll and give everything back, so that others need not wait."""
-        leases.sign_off(self._redis, self._name)
+        leases.sign_off(self._redis, self.name)
         leases.release(self._redis, self.fences)
-        self.fences.clear()
+        self.leases.clear()
 
-    def _beat(self, now: float, wall_ms: Callable[[], int]) -> list[str]:
+    def _beat(self, now: float, wall_ms: Callable[[], int]) -> None:
         due = now >= self._next_beat
-        roll = leases.heartbeat(self._redis, self._name if due else "")
+        roll = leases.heartbeat(self._redis, self.name if due else "")
         if roll.workers != self._roll:
             self._roll = roll.workers
             shared = share(roll.workers, self._partitions)
-            self._wanted = {partition for partition, worker in shared.items() if worker == self._name}
-        if not due:
-            return []
-        self._next_beat = now + BEAT_SECONDS
-        self.server_ahead_ms = roll.at - wall_ms()
-        return self.renew()
+            self._wanted = {partition for partition, worker in shared.items() if worker == self.name}
+        if due:
+            self.server_ahead_ms = roll.at - wall_ms()
+            self.renew()
+            self._next_beat = now + BEAT_SECONDS
 
-    def _claim(self, now: float) -> dict[str, leases.Lease]:
-        missing = [
-            each for each in sorted(self._wanted - self.fences.keys()) if self._shunned.get(each, 0.0) <= now
-        ]
-        claimed = leases.claim(self._redis, missing, self._name)
-        self.fences.update({partition: lease.fence for partition, lease in claimed.items()})
-        return claimed
+    def _hand_over(self) -> None:
+        """Give what others should own."""
+        surplus = {each: lease.fence for each, lease in self.leases.items() if each not in self._wanted}
+        leases.release(self._redis, surplus)
+        self.drop(surplus)
+
+    def _claim(self, now: float) -> None:
+        missing = sorted(self._wanted - self.leases.keys())
+        wanted = [each for each in missing if self._shunned.get(each, 0.0) <= now]
+        claimed = leases.claim(self._redis, wanted, self.name)
+        self.leases.update(claimed)
+        self.changes += len(claimed)

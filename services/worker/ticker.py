@@ -10,6 +10,7 @@ from services.intake import CLOCK, Submitted, Taken, submit_many
 from services.store.clock import FORGET, Clock
 from services.store.forget import forget_many
 from services.store.history import BrokenStream, NewerEvent
+from services.store.leases import Lease
 from services.worker.held import Tables
 
 AT_ONCE_MAX = 64
@@ -42,24 +43,24 @@ class Ticker:
         """When something is due next, ms, or None."""
         return self._clock.next_at()
 
-    def tick(self, now: int, fences: Mapping[str, str]) -> set[str]:
+    def tick(self, now: int, leases: Mapping[str, Lease]) -> set[str]:
         """Do what is due at `now`, ms; gives the partitions that have a new command. Raises StoreUnavailable."""
-        members = [member for member in self._clock.take(now, AT_ONCE_MAX) if member[2:4] in fences]
+        members = [member for member in self._clock.take(now, AT_ONCE_MAX) if member[2:4] in leases]
         if not members:
             return set()
         for member in members:  # Whatever happens below, it comes up again.
             self._clock.set(member, now + RETRY_MS)
-        self._forget([member for member in members if FORGET in member], fences)
+        self._forget([member for member in members if FORGET in member], leases)
         sent = [each for table in members if FORGET not in table and (each := self._command(table, now))]
         taken = submit_many(self._redis, sent)
         return {
             each.id[2:4] for each, answer in zip(sent, taken, strict=True) if self._was_taken(each, answer, now)
         }
 
-    def _forget(self, members: list[str], fences: Mapping[str, str]) -> None:
+    def _forget(self, members: list[str], leases: Mapping[str, Lease]) -> None:
         if not members:
             return
-        forget_many(self._redis, [(fences[member[2:4]], member) for member in members])
+        forget_many(self._redis, [(leases[member[2:4]].fence, member) for member in members])
         for member in members:
             self._clock.set(member, None)
 

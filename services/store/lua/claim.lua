@@ -2,8 +2,10 @@
 --
 -- KEYS  1 lease  2 state
 -- ARGV  1 nonce of the caller  2 how long the lease lasts, ms
--- Gives {fence, cursor, "1" if the last owner did not give it back} | {} when somebody owns it
-if redis.call('EXISTS', KEYS[1]) == 1 then return {} end
+-- Gives {fence, cursor, "1" if the last owner did not give it back} | {} when somebody else owns it
+local owner = redis.call('GET', KEYS[1])
+-- A caller who owns it already did not hear of that.
+if owner and string.match(owner, '^%d+:(.*)$') ~= ARGV[1] then return {} end
 local epoch = redis.call('HINCRBY', KEYS[2], 'epoch', 1)
 -- The nonce keeps fences apart even if a fail-over to a replica that lags takes the epoch back.
 local fence = string.format('%d', epoch) .. ':' .. ARGV[1]

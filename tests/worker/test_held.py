@@ -1,0 +1,71 @@
+"""A table in memory, from a snapshot and from its first event are the same."""
+
+import msgspec
+import pytest
+
+from services.store import history, keys
+from services.worker.build import TAG
+from services.worker.held import UNOPENED, Tables, read
+from tests.worker.house import ANA, OTHER, TABLE, House
+
+MOVES = [0, 1, 7, 30, 61, 90]
+
+
+@pytest.mark.parametrize("moves", MOVES)
+def test_memory_snapshot_and_full_replay_agree(house: House, moves: int) -> None:
+    house.deal()
+    house.play(moves)
+    memory = house.worker._tables.get(TABLE)
+    replayed = read(house.redis, TABLE, "of no build")
+    assert history.load(house.redis, TABLE, "of no build").snapshot is None
+    assert memory == replayed
+    assert read(house.redis, TABLE) == replayed
+
+
+def test_a_table_that_does_not_exist_is_unopened(house: House) -> None:
+    assert read(house.redis, OTHER) == UNOPENED
+
+
+def test_replay_starts_at_the_end_of_the_last_deal(house: House) -> None:
+    house.deal()
+    house.play(80)
+    loaded = history.load(house.redis, TABLE, TAG)
+    assert loaded.snapshot is not None
+    assert loaded.snapshot.version >= house.worker._tables.get(TABLE).settled > 8
+    assert len(loaded.entries) == loaded.version - loaded.snapshot.version
+
+
+def test_a_snapshot_from_the_future_is_refused(house: House) -> None:
+    house.open()
+    house.redis.hset(keys.snapshot(TABLE), "v", 99)
+    with pytest.raises(history.BrokenStream):
+        read(house.redis, TABLE)
+
+
+def test_a_hole_in_the_stream_is_refused(house: House) -> None:
+    house.open()
+    for kind in ("sit", "ready", "leave"):
+        house.say(TABLE, ANA, kind)
+    house.redis.xdel(keys.events(TABLE), "3-0")
+    with pytest.raises(history.BrokenStream, match="version 3 is missing"):
+        read(house.redis, TABLE, "of no build")
+
+
+def test_only_the_tables_used_last_are_held(house: House) -> None:
+    names = [f"t-00-00000000000{number}" for number in range(4)]
+    for name in names:
+        house.open(name)
+    tables = Tables(house.redis, held_max=2)
+    for name in (names[0], names[1], names[0], names[2]):
+        tables.get(name)
+    assert list(tables._held) == [names[0], names[2]]
+    tables.forget_partition("00")
+    assert not tables._held
+
+
+def test_a_snapshot_is_only_taken_when_no_deal_runs(house: House) -> None:
+    house.deal()
+    at_rest = int(house.redis.hget(keys.snapshot(TABLE), "v"))
+    house.play(3)
+    assert int(house.redis.hget(keys.snapshot(TABLE), "v")) == at_rest == 7
+    assert "deck" not in msgspec.json.decode(house.redis.hget(keys.snapshot(TABLE), "b"))["table"]
