@@ -1,6 +1,7 @@
 """What a seat may know, built up field by field: what is not named here is not shown (§7.10)."""
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal, NamedTuple, assert_never
 
 from engine.cards import cards_of
@@ -24,10 +25,10 @@ from engine.games.voleny.state import (
     Announcing,
     Answering,
     ChoosingTrump,
-    Contract,
     Declaring,
     Discarding,
     Doubling,
+    Levels,
     Over,
     Playing,
     State,
@@ -147,7 +148,7 @@ def _doubled(deal: Doubling) -> Public:
         trump=_trump(bid.trump),
         contract=bid.parts,
         protis=_protis(deal.protis),
-        levels=_levels(bid.parts, deal),
+        levels=_levels(bid.parts, deal.levels, deal.protis),
         open=parts_of(deal.open),
         said=parts_of(deal.said),
     )
@@ -166,7 +167,7 @@ def _played(deal: Playing) -> Public:
         trump=_trump(contract.trump),
         contract=contract.parts,
         protis=_protis(contract.protis),
-        levels=_levels(contract.parts, contract),
+        levels=_levels(contract.parts, contract.levels, contract.protis),
         trick=_on_table(leader, deal.trick.cards),
         last_trick=_last_trick(deal),
         tricks_taken=(takers.count(0), takers.count(1), takers.count(2)),
@@ -196,17 +197,21 @@ def _trump(trump: int) -> int | None:
     return None if trump == NO_TRUMP else trump
 
 
+# The same few values come again at every card of a deal, so they are kept.
+@lru_cache(maxsize=1024)
 def _protis(protis: tuple[int, int]) -> tuple[tuple[Part, int], ...]:
     sedma, sto = protis
     announced: list[tuple[Part, int]] = [("sedma_proti", sedma), ("sto_proti", sto)]
     return tuple((part, seat) for part, seat in announced if seat != NOBODY)
 
 
-def _levels(contract: tuple[Part, ...], deal: Doubling | Contract) -> tuple[tuple[Part, int], ...]:
-    announced = {*contract, *(part for part, _ in _protis(deal.protis))}
-    return tuple((part, level) for part, level in zip(PARTS, deal.levels, strict=True) if part in announced)
+@lru_cache(maxsize=1024)
+def _levels(parts: tuple[Part, ...], levels: Levels, protis: tuple[int, int]) -> tuple[tuple[Part, int], ...]:
+    announced = {*parts, *(part for part, _ in _protis(protis))}
+    return tuple((part, level) for part, level in zip(PARTS, levels, strict=True) if part in announced)
 
 
+@lru_cache(maxsize=4096)
 def _on_table(leader: int, cards: tuple[int, ...]) -> Cards:
     return tuple(((leader + place) % SEATS, card) for place, card in enumerate(cards))
 
