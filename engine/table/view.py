@@ -42,6 +42,7 @@ class PublicSession(NamedTuple):
     rules: Rules
     stake: str
     buy_in: int
+    bot_policy: str
     turn_seconds: int | None
     auto_ready: bool
     seats: tuple[Seated | None, ...]
@@ -77,6 +78,7 @@ def public_session(session: Session) -> PublicSession:
         rules=opened.rules,
         stake=opened.stake,
         buy_in=opened.buy_in,
+        bot_policy=opened.bot_policy,
         turn_seconds=opened.turn_seconds,
         auto_ready=opened.auto_ready,
         seats=tuple(map(_seated, session.seats)),

@@ -13,6 +13,7 @@ from engine.table.events import (
     SatDown,
     SeatFreed,
     SeatLeft,
+    TableEvent,
     TableFinished,
     TableOpened,
 )
@@ -27,12 +28,13 @@ def kinds(events: Sequence[Event], table: Table) -> str:
     bank, record: a deal ended · chips: some came or went · lobby: the line of a public table changed ·
     bot: a bot is to act.
     """
-    private = settings(table.session).private
-    found = {kind for event in events for kind in _kinds(event) if not (kind == "lobby" and private)}
+    found = {kind for event in events if isinstance(event, TableEvent) for kind in _kinds(event)}
+    if settings(table.session).private:
+        found.discard("lobby")
     return ",".join(sorted(found))
 
 
-def _kinds(event: Event) -> tuple[str, ...]:
+def _kinds(event: TableEvent) -> tuple[str, ...]:
     match event:
         case DealEnded():
             return "bank", "record"

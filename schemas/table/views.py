@@ -8,7 +8,7 @@ import msgspec
 from engine.games.voleny.commands import Move
 from engine.notation import CODES
 from engine.table import SEATS, Table
-from engine.table.state import Session, game_of, settings
+from engine.table.state import Occupant, Session, game_of, settings
 from engine.table.view import Seated, private, public_deadline, public_session
 from schemas.games.voleny_rules import dump_rules
 from schemas.table.events import GAME, show_place
@@ -49,9 +49,14 @@ def view_fragments(table: Table, version: int) -> Fragments:
 
 def who(table: Table) -> str:
     """Who sees and plays each seat now: a player's id, `bot:<seat>`, or nothing; joined by `|`."""
+    return _who(table.session.seats)
+
+
+@lru_cache(maxsize=4096)
+def _who(seats: tuple[Occupant | None, ...]) -> str:
     return "|".join(
         "" if occupant is None else f"bot:{seat}" if occupant.is_automatic else occupant.player
-        for seat, occupant in enumerate(table.session.seats)
+        for seat, occupant in enumerate(seats)
     )
 
 
@@ -89,6 +94,7 @@ def _about(session: Session) -> bytes:
         "rules": dump_rules(shown.rules),
         "stake": shown.stake,
         "deals": shown.deals,
+        "bot_policy": shown.bot_policy,
         "auto_ready": shown.auto_ready,
         "turn_seconds": shown.turn_seconds,
         "seats": [seat and _seated(seat) for seat in shown.seats],

@@ -158,7 +158,8 @@ def test_the_full_rules_are_shown_before_anyone_sits_down():
     shown = view(opened(rules=Rules(cap=7), turn_seconds=9, auto_ready=True))
     assert shown["rules"]["cap"] == 7
     assert set(shown["rules"]) == set(Rules.__slots__)
-    assert (shown["turn_seconds"], shown["auto_ready"], shown["stake"], shown["deals"]) == (9, True, "free", None)
+    assert (shown["turn_seconds"], shown["auto_ready"], shown["bot_policy"]) == (9, True, "rule")
+    assert (shown["stake"], shown["deals"]) == ("free", None)
 
 
 def test_what_moves_do_not_change_is_apart_from_what_they_do():
