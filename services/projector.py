@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from services.config import Config
-from services.jobs.queue import bots, put_bot_move
+from services.jobs.queue import bots, put_bot_moves
 from services.processes import bot_turns, settlement
-from services.processes.follow import Follower
+from services.processes.follow import REST_SECONDS, Follower
 from services.processes.sweep import sweep
 from services.projections.subscription import Subscription
 from services.store.connect import connect
@@ -58,14 +58,18 @@ def parts(config: Config) -> list[Part]:
     stores = [connect(config.redis_url, blocking=True) for _ in range(4)]
     queue = bots(connect(config.jobs_redis_url))
 
-    def ask_for(table: str, version: int) -> None:
-        put_bot_move(queue, table, version)
+    def ask_for(turns: list[tuple[str, int]]) -> None:
+        put_bot_moves(queue, turns)
 
     follow_bots = Follower(
         stores[1], bot_turns.PROCESS, partitions, lambda pointers: bot_turns.bot_turns(pointers, ask_for)
     )
     follow_chips = Follower(
-        stores[2], settlement.PROCESS, partitions, lambda pointers: settlement.settlement(stores[2], pointers)
+        stores[2],
+        settlement.PROCESS,
+        partitions,
+        lambda pointers: settlement.settlement(stores[2], pointers),
+        REST_SECONDS,
     )
     return [
         Part("projections", Subscription(stores[0], partitions).run),

@@ -1,17 +1,29 @@
 """The queue of jobs: what is put in, by ids only, under a name made from its cause."""
 
+import hashlib
+import time
+from collections.abc import Sequence
+
 from redis import Redis
 from rq import Queue
 from rq.exceptions import DuplicateJobError
 from rq.serializers import JSONSerializer
 
 BOTS = "bots"
-BOT_MOVE = "services.jobs.bot_move.bot_move"
-QUEUE_MAX = 10_000
+BOT_MOVES = "services.jobs.bot_moves.bot_moves"
+QUEUE_MAX = 1_000
 """With more waiting nobody works, or far too few: the clock plays for the bots instead."""
-BOT_SECONDS_MAX = 5
+QUEUE_SHORT = 2
+"""With so many waiting, turns that come meanwhile had better go into one job than into many."""
+PATIENCE_SECONDS = 0.05
+PAUSE_SECONDS = 0.001
+TURNS_MAX = 64
+"""Bots of so many tables think in one job: on a busy system each step to the disk is shared by all of them."""
+SECONDS_MAX = 5
 """A bot's move is worth nothing later: the clock has long played for it."""
-FAILED_SECONDS = 3600
+
+Turn = tuple[str, int]
+"""A table, and the version at which a bot is to act."""
 
 
 def bots(redis: Redis) -> Queue:
@@ -19,22 +31,39 @@ def bots(redis: Redis) -> Queue:
     return Queue(BOTS, connection=redis, serializer=JSONSerializer)
 
 
-def put_bot_move(queue: Queue, table: str, version: int) -> bool:
-    """Ask for the move that a bot has at `version`; False when it was asked for before, or too much waits."""
-    if len(queue) >= QUEUE_MAX:
+def put_bot_moves(queue: Queue, turns: Sequence[Turn]) -> bool:
+    """Ask for the moves that bots have; False when just these still wait, or too much does.
+
+    A queue that is not short is waited for, a moment: the caller then finds more turns for its next job.
+    """
+    if not _has_room(queue):
         return False
-    try:
-        queue.enqueue_call(
-            BOT_MOVE,
-            args=(table, version),
-            job_id=f"bot-{table}-{version}",
-            unique=True,
-            timeout=BOT_SECONDS_MAX,
-            ttl=BOT_SECONDS_MAX,
-            result_ttl=0,
-            failure_ttl=FAILED_SECONDS,
-            description="",
-        )
-    except DuplicateJobError:
-        return False
+    for start in range(0, len(turns), TURNS_MAX):
+        asked = turns[start : start + TURNS_MAX]
+        try:
+            queue.enqueue_call(
+                BOT_MOVES,
+                args=(asked,),
+                job_id=_name(asked),
+                unique=True,
+                timeout=SECONDS_MAX,
+                ttl=SECONDS_MAX,
+                description="",
+            )
+        except DuplicateJobError:
+            return False
     return True
+
+
+def _has_room(queue: Queue) -> bool:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while (waiting := len(queue)) >= QUEUE_SHORT and time.monotonic() < end:
+        time.sleep(PAUSE_SECONDS)
+    return waiting < QUEUE_MAX
+
+
+def _name(turns: Sequence[Turn]) -> str:
+    """From the cause, so that asking again is no second job."""
+    if len(turns) == 1:
+        return f"bot-{turns[0][0]}-{turns[0][1]}"
+    return f"bots-{hashlib.sha256(repr(turns).encode()).hexdigest()[:32]}"

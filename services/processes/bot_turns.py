@@ -16,29 +16,32 @@ AHEAD_MS = 700
 
 _log = logging.getLogger(__name__)
 
-Ask = Callable[[str, int], object]
-"""Ask for the move at a version of a table."""
+Ask = Callable[[list[tuple[str, int]]], object]
+"""Ask for the moves of bots at versions of tables."""
 
 
 def bot_turns(pointers: Sequence[Pointer], ask_for: Ask) -> None:
     """Ask for the move at the last version of each table that says that a bot is to act."""
     last = {pointer.table: pointer.version for pointer in pointers if KIND in pointer.kinds}
-    _ask_for(last, ask_for)
+    _ask_for(list(last.items()), ask_for)
 
 
 def forgotten(redis: Redis, partitions: Sequence[str], ask_for: Ask) -> None:
-    """Ask again for the moves of bots that still wait; one whose job still waits is not asked for twice."""
-    last = {}
-    for table in due_soon(redis, partitions, AHEAD_MS):
-        current = views.current(redis, table)
-        if current is not None and any(player.startswith("bot:") for player in current.who):
-            last[table] = current.version
-    _ask_for(last, ask_for)
+    """Ask again for the moves of bots that still wait shortly before the clock plays for them."""
+    tables = due_soon(redis, partitions, AHEAD_MS)
+    waiting = zip(tables, views.current_many(redis, tables), strict=True) if tables else ()
+    turns = [
+        (table, now.version)
+        for table, now in waiting
+        if now is not None and any(player.startswith("bot:") for player in now.who)
+    ]
+    _ask_for(turns, ask_for)
 
 
-def _ask_for(last: dict[str, int], ask_for: Ask) -> None:
+def _ask_for(turns: list[tuple[str, int]], ask_for: Ask) -> None:
+    if not turns:
+        return
     try:
-        for table, version in last.items():
-            ask_for(table, version)
+        ask_for(turns)
     except RedisError as error:
         _log.warning("the queue of jobs is away, the clock plays for the bots: %s", error)

@@ -13,6 +13,8 @@ BLOCK_MS = 1_000
 LAZY_SECONDS = 0.5
 """How late a position may be written: what is handled again does nothing new."""
 PAUSE_SECONDS = 0.1
+REST_SECONDS = 0.02
+"""For who need not be quick: what comes meanwhile is then read at once, not one by one."""
 
 _log = logging.getLogger(__name__)
 
@@ -22,11 +24,14 @@ Handle = Callable[[Sequence[Pointer]], None]
 class Follower:
     """Hands the pointers of `partitions` to `handle`, and remembers in the store how far it came as `process`."""
 
-    def __init__(self, redis: Redis, process: str, partitions: Sequence[str], handle: Handle) -> None:
+    def __init__(
+        self, redis: Redis, process: str, partitions: Sequence[str], handle: Handle, rest_seconds: float = 0.0
+    ) -> None:
         self._redis = redis
         self._process = process
         self._partitions = partitions
         self._handle = handle
+        self._rest_seconds = rest_seconds
         self._read: dict[str, str] = {}
         self._kept: dict[str, str] = {}
         self._written = 0.0
@@ -35,7 +40,8 @@ class Follower:
         """React until told to stop; a store that is away is waited for."""
         while not should_stop():
             try:
-                self.turn(BLOCK_MS)
+                if self.turn(BLOCK_MS):
+                    time.sleep(self._rest_seconds)
             except StoreUnavailable as error:
                 _log.warning("%s: the store is away: %s", self._process, error)
                 self._read = {}

@@ -10,7 +10,7 @@ from engine.table.events import ChipsBrought, ChipsReturned, DealEnded, Event
 from schemas.table import load_events
 from services.store import accounts, history, keys, outbox
 from services.store.accounts import BuyIn, Origin
-from services.store.outbox import Pointer, Stretch
+from services.store.outbox import Pointer, Stretch, place
 from services.store.wire import StoreUnavailable
 
 PROCESS = "settlement"
@@ -89,18 +89,18 @@ def forgotten(redis: Redis, partition: str, now: int) -> None:
 
 
 def _is_decided(redis: Redis, buy_in: BuyIn) -> bool:
-    """A transfer is named `<table>.<id of the command>`; has the table's partition passed this command?"""
+    """Has the table's partition passed the command that asked for the seat?"""
     partition = keys.partition_of(buy_in.table)
     cursor = history.cursors(redis, [partition])[partition]
-    return _place(cursor) >= _place(buy_in.transfer.rpartition(".")[2])
+    return place(cursor) >= _command(buy_in)
 
 
-def _place(id_: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in id_.split("-"))
+def _command(buy_in: BuyIn) -> tuple[int, int]:
+    """The place of the command: a transfer is named `<table>.<id of the command>`."""
+    return place(buy_in.transfer.removeprefix(f"{buy_in.table}."))
 
 
 def _came(redis: Redis, buy_in: BuyIn) -> bool:
-    taken_in_at = _place(buy_in.transfer.rpartition(".")[2])[0]
-    entries = outbox.read_events_since(redis, buy_in.table, taken_in_at)
+    entries = outbox.read_events_since(redis, buy_in.table, _command(buy_in)[0])
     events = (event for told in entries for event in load_events(told.events))
     return any(isinstance(event, ChipsBrought) and event.transfer == buy_in.transfer for event in events)

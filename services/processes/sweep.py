@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from redis import Redis
 
 from services.processes import bot_turns, settlement
-from services.store.outbox import START, handled, trim_logs
+from services.store.outbox import START, handled, place, trim_logs
 from services.store.outputs import checkpoints
 from services.store.wire import StoreUnavailable, ask
 
@@ -30,10 +30,10 @@ def sweep(
     ]
     due = [0.0] * len(rounds)
     while not should_stop():
-        for place, (seconds, look) in enumerate(rounds):
-            if time.monotonic() < due[place]:
+        for number, (seconds, look) in enumerate(rounds):
+            if time.monotonic() < due[number]:
                 continue
-            due[place] = time.monotonic() + seconds
+            due[number] = time.monotonic() + seconds
             try:
                 look()
             except StoreUnavailable as error:
@@ -56,9 +56,5 @@ def trim(redis: Redis, partitions: Sequence[str]) -> None:
         handled(redis, bot_turns.PROCESS, partitions),
         handled(redis, settlement.PROCESS, partitions),
     ]
-    passed = {each: min((reader[each] or START for reader in readers), key=_place) for each in partitions}
+    passed = {each: min((reader[each] or START for reader in readers), key=place) for each in partitions}
     trim_logs(redis, {each: id_ for each, id_ in passed.items() if id_ != START})
-
-
-def _place(id_: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in id_.split("-"))

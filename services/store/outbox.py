@@ -65,6 +65,12 @@ def _pointer(id_: bytes, flat: Sequence[bytes]) -> Pointer:
     return Pointer(id_.decode(), fields[b"t"].decode(), int(fields[b"v"]), kinds)
 
 
+def place(id_: str) -> tuple[int, int]:
+    """An id of a stream as what sorts it."""
+    milliseconds, _, number = id_.partition("-")
+    return int(milliseconds), int(number)
+
+
 def log_ends(redis: Redis, partitions: Sequence[str]) -> dict[str, str]:
     """The id of the last pointer of each partition's log."""
     replies = ask_many(redis, [("XREVRANGE", keys.log(each), "+", "-", "COUNT", 1) for each in partitions])
