@@ -114,21 +114,20 @@ def shown(event: Event, seat: int | None) -> Event:
     if not isinstance(event, TableEvent):
         return GAMES["voleny"].shown(event, seat)
     match event:
+        case DeadlineSet():
+            return NO_DEADLINE if event.kind == "bot" else event
         case TableOpened():
             return replace(event, code="")
         case DealStarted():
             return replace(event, sealed_key="")
         case ChipsBrought() | ChipsReturned():
             return replace(event, transfer="")
-        case DeadlineSet(kind="bot"):
-            return NO_DEADLINE
         case (
             SatDown()
             | BecameReady()
             | SeatLeft()
             | SeatFreed()
             | DealEnded()
-            | DeadlineSet()
             | TurnExpired()
             | RoundExtended()
             | TableFinished()

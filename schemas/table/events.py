@@ -53,6 +53,10 @@ EVENTS: Final[dict[str, type[TableEvent]]] = {
 
 _NAMES: Final = {event: name for name, event in EVENTS.items()}
 _VERSIONS: Final = {name: version_of(name) for name in EVENTS}
+_HEADS: Final = {
+    event: b'{"type":"%b",' % name.encode() + (b'"v":%d,' % _VERSIONS[name] if _VERSIONS[name] > 1 else b"")
+    for name, event in EVENTS.items()
+}
 _WITHHELD: Final = frozenset({"code", "sealed_key", "transfer", "player"})
 GAME: Final = WIRE["voleny"]
 
@@ -65,10 +69,8 @@ def dump_event(event: Event) -> Stored:
     if not isinstance(event, TableEvent):
         return GAME.dump_event(event)
     name = _NAMES[type(event)]
-    dumped: Stored = {"type": name, **msgspec.to_builtins(event)}
-    if _VERSIONS[name] > 1:
-        dumped["v"] = _VERSIONS[name]
-    return dumped
+    version: Stored = {"v": _VERSIONS[name]} if _VERSIONS[name] > 1 else {}
+    return {"type": name, **version, **msgspec.to_builtins(event)}
 
 
 def load_event(stored: Stored) -> Event:
@@ -129,7 +131,10 @@ def _array(members: Iterable[bytes]) -> bytes:
 
 
 def _stored(event: Event) -> bytes:
-    return _encode(dump_event(event)) if isinstance(event, TableEvent) else _stored_of_game(event)
+    """The bytes of `dump_event`, the shorter way."""
+    if not isinstance(event, TableEvent):
+        return _stored_of_game(event)
+    return _HEADS[type(event)] + _encode(event)[1:]
 
 
 def _feed(event: Event) -> bytes:

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from engine.games.voleny.commands import Move
+from engine.games.voleny.view import Private
 from engine.notation import CODES
 from engine.table import SEATS, Table
 from engine.table.state import Occupant, Session, game_of, settings
@@ -117,18 +118,24 @@ def _seated(seat: Seated) -> dict[str, object]:
 
 def _private(table: Table, seat: int) -> bytes:
     known = private(table, seat)
-    trump_card = b"" if known.trump_card is None else b'"trump_card":"%b",' % CODES[known.trump_card].encode()
-    return b'"seat":%d,"hand":[%b],%b"legal":[%b]' % (
-        seat,
-        _cards(known.hand),
-        trump_card,
-        b",".join(map(_move, known.legal)),
-    )
+    return _known(seat, known) if known.legal else _waiting(seat, known)
 
 
 @lru_cache(maxsize=4096)
-def _cards(cards: tuple[int, ...]) -> bytes:
-    return ",".join(f'"{CODES[card]}"' for card in cards).encode()
+def _waiting(seat: int, known: Private) -> bytes:
+    """Who is not to act mostly knows what he knew before."""
+    return _known(seat, known)
+
+
+def _known(seat: int, known: Private) -> bytes:
+    trump_card = b"" if known.trump_card is None else b'"trump_card":"%b",' % CODES[known.trump_card].encode()
+    hand = '","'.join([CODES[card] for card in known.hand]).encode()
+    return b'"seat":%d,"hand":[%b],%b"legal":[%b]' % (
+        seat,
+        b'"%b"' % hand if hand else b"",
+        trump_card,
+        b",".join(map(_move, known.legal)),
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -49,6 +49,12 @@ def test_the_events_of_a_command_are_one_array():
     assert load_events(dump_events(events)) == events
 
 
+@pytest.mark.parametrize("stored", GOLDEN, ids=_name)
+def test_both_ways_to_write_an_event_write_the_same(stored):
+    event = load_event(stored)
+    assert json.loads(dump_events([event])) == [json.loads(json.dumps(dump_event(event)))]
+
+
 @pytest.mark.parametrize(
     "table",
     [
