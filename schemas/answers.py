@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import INCLUDE, Schema, fields, validate
 
+from engine.notation import CODES
+from schemas.bodies import rules_body
 from schemas.problems import KINDS
 
-CARD = r"^[hdcs][789TJQKA]$|^[789TJQKA][hdcs]$"
+PHASES = ("lobby", "choose_trump", "discard", "declare", "answer", "announce", "doubling", "play", "over")
 TABLE_ID = r"^t-[0-9a-f]{2}-[0-9a-f]{12}$"
 
 
@@ -22,11 +24,28 @@ def _at() -> fields.String:
     return fields.String(required=True, metadata=_said("RFC 3339, UTC, to the millisecond.", format="date-time"))
 
 
+def _seat(**more: Any) -> fields.Integer:
+    return fields.Integer(validate=validate.OneOf((0, 1, 2)), **more)
+
+
+def _card(**more: Any) -> fields.String:
+    return fields.String(validate=validate.OneOf(CODES), **more)
+
+
 def _by_seat(each: fields.Field[Any], text: str) -> fields.List:
     return fields.List(each, required=True, metadata=_said(text, minItems=3, maxItems=3))
 
 
-class ProblemAnswer(Schema):
+class Answer(Schema):
+    """What clients read: members may be added, none is taken away."""
+
+    class Meta:
+        """Clients are told to expect more members."""
+
+        unknown = INCLUDE
+
+
+class ProblemAnswer(Answer):
     """A refusal (RFC 9457). Programs read `code`, which never changes its meaning; people read the rest."""
 
     type = fields.String(required=True, metadata=_said("Where the code is explained."))
@@ -43,35 +62,35 @@ class ProblemAnswer(Schema):
     oldest = fields.Integer(metadata=_said("With `events_gone`: the first version that the feed still holds."))
 
 
-class PlayerAnswer(Schema):
+class PlayerAnswer(Answer):
     """A new guest and the token that speaks for it."""
 
     player = fields.String(required=True)
     token = fields.String(required=True, metadata=_said("Keep it: it cannot be had again."))
 
 
-class TableAnswer(Schema):
+class TableAnswer(Answer):
     """A new table."""
 
     table = fields.String(required=True, metadata={"pattern": TABLE_ID})
     code = fields.String(metadata=_said("The join code, if the table is private."))
 
 
-class QueuedAnswer(Schema):
+class QueuedAnswer(Answer):
     """The command was taken in and will be decided; ask for its receipt."""
 
     status = fields.String(required=True, validate=validate.Equal("queued"))
     receipt = fields.String(required=True, metadata=_said("Where the receipt will be."))
 
 
-class AppliedAnswer(Schema):
+class AppliedAnswer(Answer):
     """The command was applied and is in the table's history."""
 
     status = fields.String(required=True, validate=validate.Equal("applied"))
     version = _version()
 
 
-class ReceiptAnswer(Schema):
+class ReceiptAnswer(Answer):
     """What became of a command."""
 
     status = fields.String(required=True, validate=validate.OneOf(("queued", "applied", "refused")))
@@ -80,50 +99,84 @@ class ReceiptAnswer(Schema):
     detail = fields.Dict(metadata=_said("When refused: what the rules let the sender know."))
 
 
-class PlayedCard(Schema):
-    """A card of the current trick."""
+class PlayedCard(Answer):
+    """A card on the table."""
 
-    seat = fields.Integer(required=True)
-    card = fields.String(required=True)
+    seat = _seat(required=True)
+    card = _card(required=True)
 
 
-class LastTrick(Schema):
+class LastTrick(Answer):
     """The trick before the current one (§7.10)."""
 
     cards = fields.List(fields.Nested(PlayedCard), required=True)
-    winner = fields.Integer(required=True)
+    winner = _seat(required=True)
 
 
-class ViewAnswer(Schema):
+class Seated(Answer):
+    """Who holds a seat: a player, or a bot by its policy."""
+
+    player = fields.String()
+    name = fields.String()
+    away = fields.Boolean(metadata=_said("He left in the deal; a bot plays his cards until it has ended."))
+    bot = fields.String()
+
+
+class Standing(Answer):
+    """A line of the final standing."""
+
+    place = fields.Integer(required=True)
+    seat = _seat(required=True)
+    player = fields.String(allow_none=True)
+    name = fields.String(allow_none=True)
+    chips = fields.Integer(required=True)
+
+
+class ViewAnswer(Answer):
     """A table as the caller may see it now; what a seat may not know is absent."""
 
     version = _version()
-    seat = fields.Integer(required=True, allow_none=True, metadata=_said("The caller's; null for a spectator."))
-    phase = fields.String(required=True, validate=validate.OneOf(
-        ("lobby", "choose_trump", "discard", "declare", "answer", "announce", "doubling", "play", "over")))
+    seat = _seat(required=True, allow_none=True, metadata=_said("The caller's; null for a spectator."))
+    phase = fields.String(required=True, validate=validate.OneOf(PHASES))
     deal = fields.Integer(required=True, metadata=_said("The number of the deal, from 1; 0 before the first."))
-    dealer = fields.Integer(required=True, allow_none=True)
-    to_act = fields.List(fields.Integer(), required=True, metadata=_said("The seats that the game waits for."))
-    hand = fields.List(fields.String(), required=True)
+    deals = fields.Integer(required=True, allow_none=True, metadata=_said("After how many the session ends."))
+    dealer = _seat(required=True, allow_none=True)
+    forehand = _seat(allow_none=True)
+    to_act = fields.List(_seat(), required=True, metadata=_said("The seats that the game waits for."))
+    hand = fields.List(_card(), required=True)
+    trump_card = _card(metadata=_said("The forehand's own, until it is turned."))
+    legal = fields.List(fields.Dict(), required=True, metadata=_said("Whole moves, ready to send; empty when it is"
+                                                                     " not the caller's turn."))
+    declarer = _seat(allow_none=True)
+    declared = fields.String(metadata=_said("The game that stands: colour, betl or durch."))
+    trump = fields.String(required=True, allow_none=True, metadata=_said("The suit, once it is turned."))
+    contract = fields.List(fields.String(), required=True, metadata=_said("What the declarer announced."))
+    proti = fields.Dict(keys=fields.String(), values=_seat(), metadata=_said("Each proti and who announced it."))
+    levels = fields.Dict(
+        keys=fields.String(), values=fields.Integer(), required=True, metadata=_said("How often each was doubled."))
+    open = fields.List(fields.String(), metadata=_said("The parts that may be raised in this turn."))
+    said = fields.List(fields.String(), metadata=_said("What the speaking side has raised in this turn."))
     trick = fields.List(fields.Nested(PlayedCard), required=True)
     last_trick = fields.Nested(LastTrick, required=True, allow_none=True)
-    trump = fields.String(required=True, allow_none=True)
-    contract = fields.List(fields.String(), required=True)
-    levels = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
     tricks_taken = _by_seat(fields.Integer(), "Tricks by seat.")
     points = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
-    legal = fields.List(fields.Dict(), required=True, metadata=_said("Whole moves, ready to send."))
+    marriages = fields.Dict(keys=fields.String(), values=fields.List(fields.Integer()))
+    result = fields.Dict(metadata=_said("What the last deal came to, once it has ended."))
     bank = _by_seat(fields.Integer(), "The table's own standing at this version.")
     deadline = fields.String(
         required=True, allow_none=True, metadata=_said("Until when who is to act has time.", format="date-time"))
+    game = fields.String(required=True)
+    rules = fields.Nested(rules_body(), required=True)
+    stake = fields.String(required=True)
+    buy_in = fields.Integer(metadata=_said("Under bankroll: what sitting down brings."))
+    auto_ready = fields.Boolean(required=True)
+    turn_seconds = fields.Integer(required=True, allow_none=True)
+    seats = _by_seat(fields.Nested(Seated, allow_none=True), "Who sits where.")
+    ready = _by_seat(fields.Boolean(), "Who is ready for the next deal.")
+    standing = fields.List(fields.Nested(Standing), metadata=_said("Final, once the session is over; best first."))
 
-    class Meta:
-        """Games and later versions add members."""
 
-        additional_members = True
-
-
-class FeedItem(Schema):
+class FeedItem(Answer):
     """What one version did, as far as the caller may know it."""
 
     version = _version()
@@ -131,7 +184,7 @@ class FeedItem(Schema):
     events = fields.List(fields.Dict(), required=True, metadata=_said("Each has a `type`."))
 
 
-class EventsAnswer(Schema):
+class EventsAnswer(Answer):
     """A part of a table's feed."""
 
     version = _version()
@@ -139,47 +192,49 @@ class EventsAnswer(Schema):
     more = fields.Boolean(required=True, metadata=_said("Ask again after the last version of this answer."))
 
 
-class LobbyTable(Schema):
+class LobbyTable(Answer):
     """A table that may be joined or watched."""
 
     table = fields.String(required=True, metadata={"pattern": TABLE_ID})
     game = fields.String(required=True)
-    rules = fields.Dict(required=True, metadata=_said("The full rules."))
+    rules = fields.Nested(rules_body(), required=True, metadata=_said("The full rules."))
     deals = fields.Integer(required=True, allow_none=True)
-    seats = fields.List(fields.Dict(allow_none=True), required=True, metadata=_said(
-        "For each seat null, {\"player\", \"name\"} or {\"bot\"}."))
+    seats = _by_seat(fields.Nested(Seated, allow_none=True), "Who sits where.")
     stake = fields.String(required=True)
+    buy_in = fields.Integer()
     turn_seconds = fields.Integer(required=True, allow_none=True)
     auto_ready = fields.Boolean(required=True)
 
 
-class LobbyAnswer(Schema):
+class LobbyAnswer(Answer):
     """A page of public tables that are not finished."""
 
     tables = fields.List(fields.Nested(LobbyTable), required=True)
     next = fields.String(required=True, allow_none=True, metadata=_said("`after` of the next page."))
 
 
-class RecordAnswer(Schema):
+class RecordAnswer(Answer):
     """A deal as a document; cards that the caller may not know are `??`."""
 
     format = fields.String(required=True, validate=validate.Equal("marias-deal/1"))
     game = fields.String(required=True)
-    rules = fields.Dict(required=True)
-    dealer = fields.Integer(required=True)
-    deck = fields.List(fields.String(), required=True, metadata=_said("In dealing order.", minItems=32, maxItems=32))
+    rules = fields.Nested(rules_body(), required=True)
+    dealer = _seat(required=True)
+    deck = fields.List(
+        fields.String(validate=validate.OneOf((*CODES, "??"))), required=True,
+        metadata=_said("In dealing order.", minItems=32, maxItems=32))
     moves = fields.List(fields.Dict(), required=True)
     result = fields.Dict()
 
 
-class DealPayments(Schema):
+class DealPayments(Answer):
     """What a deal paid."""
 
     deal = fields.Integer(required=True)
     payments = _by_seat(fields.Integer(), "Chips by seat; they sum to zero.")
 
 
-class BankAnswer(Schema):
+class BankAnswer(Answer):
     """The standing of a table, and the deals that made it."""
 
     balances = _by_seat(fields.Integer(), "Chips by seat.")
@@ -187,7 +242,7 @@ class BankAnswer(Schema):
     next = fields.Integer(required=True, allow_none=True, metadata=_said("`after` of the next page."))
 
 
-class Posting(Schema):
+class Posting(Answer):
     """One line of an account, and the event it comes from."""
 
     id = fields.String(required=True)
@@ -198,7 +253,7 @@ class Posting(Schema):
     at = _at()
 
 
-class LedgerAnswer(Schema):
+class LedgerAnswer(Answer):
     """An account of a player."""
 
     balance = fields.Integer(required=True)
@@ -206,20 +261,20 @@ class LedgerAnswer(Schema):
     next = fields.String(required=True, allow_none=True, metadata=_said("`after` of the next page."))
 
 
-class LiveAnswer(Schema):
+class LiveAnswer(Answer):
     """The process answers."""
 
     status = fields.String(required=True, validate=validate.Equal("live"))
 
 
-class ReadyAnswer(Schema):
+class ReadyAnswer(Answer):
     """Commands are taken in and decided."""
 
     status = fields.String(required=True, validate=validate.Equal("ready"))
     partitions = fields.Integer(required=True)
 
 
-class Key(Schema):
+class Key(Answer):
     """A public key (RFC 8037)."""
 
     kty = fields.String(required=True)
@@ -230,13 +285,13 @@ class Key(Schema):
     alg = fields.String(required=True)
 
 
-class KeysAnswer(Schema):
+class KeysAnswer(Answer):
     """The keys that verify tokens (RFC 7517), the signing one first."""
 
     keys = fields.List(fields.Nested(Key), required=True)
 
 
-class KindAnswer(Schema):
+class KindAnswer(Answer):
     """What a code means."""
 
     code = fields.String(required=True)
@@ -245,13 +300,13 @@ class KindAnswer(Schema):
     remedy = fields.String(required=True)
 
 
-class KindsAnswer(Schema):
+class KindsAnswer(Answer):
     """All codes."""
 
     problems = fields.List(fields.Nested(KindAnswer), required=True)
 
 
-class PartitionAnswer(Schema):
+class PartitionAnswer(Answer):
     """How one partition fares."""
 
     partition = fields.String(required=True)
@@ -261,14 +316,14 @@ class PartitionAnswer(Schema):
     tables = fields.Integer(required=True)
 
 
-class OperationsAnswer(Schema):
+class OperationsAnswer(Answer):
     """How the service fares."""
 
     workers = fields.List(fields.String(), required=True)
     partitions = fields.List(fields.Nested(PartitionAnswer), required=True)
 
 
-class DeadLetter(Schema):
+class DeadLetter(Answer):
     """A command that was given up; its body is not told, as it may name cards."""
 
     id = fields.String(required=True)
@@ -279,7 +334,7 @@ class DeadLetter(Schema):
     error = fields.String(required=True, metadata=_said("The last line of the traceback."))
 
 
-class DeadLettersAnswer(Schema):
+class DeadLettersAnswer(Answer):
     """Commands that were given up."""
 
     dead_letters = fields.List(fields.Nested(DeadLetter), required=True)

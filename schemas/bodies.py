@@ -5,7 +5,9 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from engine.games.voleny.rules import PRESETS
 from engine.notation import CODES
+from schemas.games.voleny_rules import RATES, RULES
 from schemas.moves import MOVES, Shape
 from schemas.table_commands import CODE_CHARACTERS_MAX
 from schemas.values import Value
@@ -50,6 +52,16 @@ def command_bodies() -> dict[str, type[Schema]]:
     """The schema of each command by its `type`: moves of the game, then what players ask of the table."""
     moves = {name: _move(name, shape) for name, shape in MOVES.items()}
     return moves | {"sit": _Sit, "ready": _Ready, "leave": _Leave}
+
+
+@cache
+def rules_body() -> type[Schema]:
+    """The schema of the rules of a table: a preset and any overrides."""
+    rates: dict[str, Any] = {name: _field(value, required=False) for name, value in RATES.items()}
+    rules: dict[str, Any] = {name: _field(value, required=False) for name, value in RULES.items()}
+    rules["preset"] = fields.String(validate=validate.OneOf(list(PRESETS)))
+    rules["rates"] = fields.Nested(type("Rates", (Schema,), rates))
+    return type("Rules", (Schema,), rules)
 
 
 def _type(name: str) -> fields.String:

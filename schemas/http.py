@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from schemas.bodies import StrictBoolean, all_different, join_code, seat, whole
+from schemas.bodies import StrictBoolean, all_different, join_code, rules_body, seat, whole
 from schemas.errors import Malformed
 from schemas.games import WIRE
 
@@ -55,8 +55,8 @@ class TableBody(Schema):
     """A new table; all but `game` may be left out."""
 
     game = fields.String(required=True, validate=validate.OneOf(list(WIRE)))
-    rules = fields.Dict(
-        load_default=dict,
+    rules = fields.Nested(
+        rules_body(), load_default=dict,
         metadata={"description": "A preset and any overrides; the lobby shows what follows from them."},
     )
     deals = whole(

@@ -43,7 +43,8 @@ class Shape:
 
 
 def _discard(seat: int, cards: tuple[int, ...]) -> Discard:
-    return discards(seat)[cards]
+    low, high = cards
+    return discards(seat)[low][high]
 
 
 def _flek(seat: int, raises: tuple[Part, ...] = (), announces: tuple[Proti, ...] = ()) -> Flek:

@@ -5,7 +5,7 @@ import threading
 from flask import Flask
 from redis import Redis
 
-from services.api import commands, deals, document, edge, operations, players, problems, tables
+from services.api import commands, deals, document, edge, operations, players, problems, pushed, tables
 from services.api.backend import EXTENSION, Backend
 from services.api.body import BODY_BYTES_MAX
 from services.api.log import access_log
@@ -36,8 +36,8 @@ def create_app(
     )
     edge.register(app, log=access_log(), origins=_origins(config))
     document.describe_app(app, [
-        players.blueprint, tables.blueprint, commands.blueprint, deals.blueprint, operations.blueprint,
-        document.blueprint,
+        players.blueprint, tables.blueprint, commands.blueprint, deals.blueprint, pushed.blueprint,
+        operations.blueprint, document.blueprint,
     ])
     problems.register(app)  # After flask-smorest, whose own handlers say less.
     return app

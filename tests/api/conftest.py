@@ -114,8 +114,9 @@ def _dashed(headers: dict[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def built(redis: FakeRedis, folder: Path) -> Iterator[House]:
+def built(folder: Path) -> Iterator[House]:
     """An empty house, at work."""
+    redis = FakeRedis(protocol=2)
     config = Config(data=folder, partitions=PARTITIONS, allowed_origins="https://table.example")
     feed = Feed(redis, PARTITIONS)
     partitions = all_partitions(PARTITIONS)
@@ -141,16 +142,16 @@ def built(redis: FakeRedis, folder: Path) -> Iterator[House]:
 
 
 @pytest.fixture
-def house(redis: FakeRedis, tmp_path: Path) -> Iterator[House]:
+def house(tmp_path: Path) -> Iterator[House]:
     """A house of the test's own."""
-    with built(redis, tmp_path) as made:
+    with built(tmp_path) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def street(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """A house for tests that change nothing which others of the module look at."""
-    with built(FakeRedis(), tmp_path_factory.mktemp("street")) as made:
+    with built(tmp_path_factory.mktemp("street")) as made:
         yield made
 
 
