@@ -14,10 +14,10 @@ SETTINGS = {
     "appendonly": "yes",
     "aof-load-truncated": "yes",  # A power cut may leave half of an unanswered write at the end.
     "maxmemory-policy": "noeviction",  # A full store refuses; it never drops part of a table.
-    # Small hashes lie in one block. The limits fit a table's view (a few fragments of about a kilobyte) and a
+    # Small hashes lie in one block. The limits fit a table's view (its longest fragment lists 66 discards) and a
     # deal's receipts, and keep the search in a block short.
     "hash-max-listpack-entries": "128",
-    "hash-max-listpack-value": "2048",
+    "hash-max-listpack-value": "4096",
 }
 
 
