@@ -40,6 +40,8 @@ def main(arguments):
     if not arguments or arguments[0] not in ("serve", "test", "run"):
         print(__doc__.strip())
         return 0 if arguments[:1] in (["-h"], ["--help"]) else 2
+    if os.name == "nt":
+        return fail("Linux or macOS is needed; on Windows, run this inside WSL.")
     words = " ".join(arguments)
     if sys.version_info < OLDEST:
         return fail(WRONG_PYTHON.format(python=sys.executable, version=VERSION, arguments=words))

@@ -1,6 +1,7 @@
 """`marias serve`: everything in one process tree."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -33,11 +34,12 @@ def serve(port: int | None, host: str | None, data: Path | None, workers: int, v
     config = Config.from_environment().given(port=port, host=host, data=data)
     try:
         run(config, workers=workers, verbose=verbose, say=_say)
-    except (CannotServe, PermissionError) as error:
+    except (CannotServe, OSError) as error:
         raise click.ClickException(str(error)) from error
 
 
 def _say(line: str) -> None:
-    """On the standard output at once, also into a pipe."""
-    click.echo(line)
-    sys.stdout.flush()
+    """On the standard output at once, also into a pipe; a reader that has gone away is no reason to stop."""
+    with suppress(BrokenPipeError):
+        click.echo(line)
+        sys.stdout.flush()

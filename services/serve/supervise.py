@@ -126,12 +126,17 @@ class Supervisor:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Stop on Ctrl-C, SIGTERM and a closed terminal; wake up when a child ends; undo it in the end."""
+        """Stop on Ctrl-C, SIGTERM and a closed terminal; wake up when a child ends; undo it in the end.
+
+        Under nohup a closed terminal is ignored, and stays so.
+        """
         reader, writer = socket.socketpair()
         reader.setblocking(False)
         writer.setblocking(False)
         self.selector.register(reader, selectors.EVENT_READ)
         handlers = {**dict.fromkeys(STOP_SIGNALS, self._ask_stop), signal.SIGCHLD: _nothing}
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+            del handlers[signal.SIGHUP]
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         wakeup = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
         try:

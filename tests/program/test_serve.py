@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 
 import pytest
 
@@ -144,6 +145,23 @@ def test_a_data_folder_in_use_is_told_with_the_remedy(shared):
     assert done.returncode == 1
     assert f"in use by another `marias serve` (process {shared.pid})" in done.stderr
     assert shared.call("GET", "/v1/health/ready")[0] == 200, "the first one is not disturbed"
+
+
+def test_a_server_goes_on_when_the_reader_of_its_log_and_its_terminal_have_gone(data):
+    program = subprocess.Popen(
+        ["nohup", sys.executable, "-m", "services.cli", "serve", "--port", "0", "--verbose", "--data", str(data)],
+        cwd=sources.ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )
+    while not program.stdout.readline().startswith(b"ready on"):
+        assert program.poll() is None
+    program.stdout.close()
+    program.send_signal(signal.SIGHUP)
+    running = folder.read_running(data)
+    for _ in range(3):
+        with urllib.request.urlopen(f"{running.http}/v1/health/ready", timeout=10) as answer:
+            assert answer.status == 200
+    program.terminate()
+    assert program.wait(20) == 0
 
 
 def test_keys_are_made_once_and_for_their_owner_alone(data):
