@@ -11,7 +11,7 @@ from redis.exceptions import ResponseError
 from services.projections.project import Projected, first_needed, project, stopped
 from services.store.outbox import Stretch, read_events
 from services.store.outputs import (
-    FOLLOWS,
+    ELSEWHERE,
     LIVE,
     LOBBY,
     Freeze,
@@ -28,15 +28,11 @@ _log = logging.getLogger(__name__)
 
 
 class Advance(NamedTuple):
-    """What is to be written of one source partition, from the checkpoint seen to the one after ("": as before).
-
-    `place` is how far its log is known to be contained in this, for the other slots.
-    """
+    """What is to be written of one source partition, from the checkpoint seen to the one after ("": as before)."""
 
     source: str
     seen: str
     now: str
-    place: str
     projected: list[Projected]
 
 
@@ -91,15 +87,15 @@ def _write(redis: Redis, advances: Sequence[Advance], space: Space) -> set[str]:
 def _write_singly(redis: Redis, advances: Sequence[Advance], space: Space) -> set[str]:
     """The table whose output cannot be written is frozen, the others go on, then the checkpoints move."""
     missed: set[str] = set()
-    for source, seen, now, place, steps in advances:
+    for source, seen, now, steps in advances:
         for step in steps:
             try:
-                missed |= _write(redis, [Advance(source, seen, "", place, [step])], space)
+                missed |= _write(redis, [Advance(source, seen, "", [step])], space)
             except ResponseError as error:
                 freeze = stopped(step.own.table, _before(step), error)
-                missed |= _write(redis, [Advance(source, seen, "", place, [freeze])], space)
+                missed |= _write(redis, [Advance(source, seen, "", [freeze])], space)
         if source not in missed:
-            missed |= _write(redis, [Advance(source, seen, now, place, [])], space)
+            missed |= _write(redis, [Advance(source, seen, now, [])], space)
     return missed
 
 
@@ -124,7 +120,7 @@ def _abroad(advance: Advance) -> Iterable[tuple[Step, list[Output]]]:
             by_slot[slot_of(post.player)].append(post)
     for slot, outputs in sorted(by_slot.items()):
         if outputs and slot != home:
-            yield Step(slot, advance.source, FOLLOWS, advance.place), outputs
+            yield Step(slot, advance.source, ELSEWHERE, ""), outputs
 
 
 def _tell_frozen(steps: Iterable[Projected]) -> None:

@@ -7,19 +7,26 @@ from services.store.outputs import Row
 from services.store.projected import table_place
 
 
-def lobby(table: str, before: Sheet, after: Sheet) -> list[Row]:
-    """What becomes of the table's row; nothing when it stays as it was."""
-    row = _row(table, after)
-    if row == _row(table, before):
-        return []
-    return [Row(table, table_place(after.opened_at, table), row)]
+def concerns_lobby(before: Sheet, after: Sheet) -> bool:
+    """Has the table's row changed?"""
+    if after.options is None or after.options.private:
+        return False
+    return before.options is None or _shown(before) != _shown(after)
+
+
+def lobby(table: str, version: int, sheet: Sheet) -> Row:
+    """The table's row since `version`."""
+    return Row(table, version, table_place(sheet.opened_at, table), b"" if sheet.over else _row(table, sheet))
+
+
+def _shown(sheet: Sheet) -> tuple[object, ...]:
+    """What of a row may change."""
+    return sheet.seats, sheet.deals, sheet.over
 
 
 def _row(table: str, sheet: Sheet) -> bytes:
-    """The row, or nothing for a table that is private, finished or not opened yet."""
     options = sheet.options
-    if options is None or options.private or sheet.over:
-        return b""
+    assert options is not None
     return msgspec.json.encode(
         {
             "table": table,

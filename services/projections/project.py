@@ -10,7 +10,7 @@ from engine.table.events import DealEnded, DealStarted, Event, TableEvent
 from engine.table.play import GameEvent
 from schemas.table import load_events
 from services.projections.bank import bank
-from services.projections.lobby import lobby
+from services.projections.lobby import concerns_lobby, lobby
 from services.projections.records import Recorded, record
 from services.projections.score import score
 from services.projections.sheet import BLANK, Sheet, turned
@@ -55,7 +55,8 @@ def stopped(table: str, remembered: Remembered, error: Exception) -> Projected:
 
 
 def _project(table: str, remembered: Remembered, entries: Sequence[Told]) -> Projected:
-    first = sheet = _sheet_of(remembered)
+    sheet = _sheet_of(remembered)
+    shown_since = 0
     banked: dict[str, bytes] = {}
     recorded = Recorded({}, {})
     posts: list[Post] = []
@@ -71,12 +72,14 @@ def _project(table: str, remembered: Remembered, entries: Sequence[Told]) -> Pro
         before, sheet = sheet, turned(sheet, event, told)
         banked |= bank(before, event, sheet)
         posts += score(before, table, told, event)
+        if concerns_lobby(before, sheet):
+            shown_since = told.version
         if isinstance(event, DealEnded):
             for fields, more in zip(recorded, record(event.deal, deal, before.seats), strict=True):
                 fields.update(more)
     version = entries[-1].version if entries else remembered.version
     own = TableOutput(table, remembered.version, version, _encode(sheet), banked, *recorded)
-    return Projected(own, posts, lobby(table, first, sheet))
+    return Projected(own, posts, [lobby(table, shown_since, sheet)] if shown_since else [])
 
 
 def _events(remembered: Remembered, entries: Sequence[Told]) -> Iterator[tuple[Told, Event]]:

@@ -1,6 +1,7 @@
 """What the projections remember of a table from one step to the next: a fold over the events of the table."""
 
 import msgspec
+from msgspec.structs import replace
 
 from engine.table import SEATS
 from engine.table.events import (
@@ -65,7 +66,7 @@ def turned(sheet: Sheet, event: Event, told: Told) -> Sheet:
         case SatDown(seat=seat, player=player, name=name):
             return _seated(sheet, seat, Seat(player, name))
         case SeatLeft(seat=seat, player=player):
-            return _seated(sheet, seat, msgspec.structs.replace(_held(sheet, seat), away=True))
+            return _seated(sheet, seat, replace(_held(sheet, seat), away=True))
         case SeatFreed(seat=seat):
             return _seated(sheet, seat, None)
         case ChipsBrought(seat=seat, chips=chips):
@@ -73,14 +74,14 @@ def turned(sheet: Sheet, event: Event, told: Told) -> Sheet:
         case ChipsReturned(seat=seat, chips=chips):
             return _moved(sheet, seat, -chips)
         case DealStarted():
-            return msgspec.structs.replace(sheet, began=told.version)
+            return replace(sheet, began=told.version)
         case DealEnded(payments=payments):
             bank = tuple(map(int.__add__, sheet.bank, payments))
-            return msgspec.structs.replace(sheet, began=0, bank=bank)
+            return replace(sheet, began=0, bank=bank)
         case RoundExtended(deals=deals):
-            return msgspec.structs.replace(sheet, deals=deals)
+            return replace(sheet, deals=deals)
         case TableFinished():
-            return msgspec.structs.replace(sheet, over=True)
+            return replace(sheet, over=True)
         case _:
             return sheet
 
@@ -107,9 +108,9 @@ def _held(sheet: Sheet, seat: int) -> Seat:
 
 
 def _seated(sheet: Sheet, seat: int, who: Seat | None) -> Sheet:
-    return msgspec.structs.replace(sheet, seats=(*sheet.seats[:seat], who, *sheet.seats[seat + 1 :]))
+    return replace(sheet, seats=(*sheet.seats[:seat], who, *sheet.seats[seat + 1 :]))
 
 
 def _moved(sheet: Sheet, seat: int, chips: int) -> Sheet:
     bank = (*sheet.bank[:seat], sheet.bank[seat] + chips, *sheet.bank[seat + 1 :])
-    return msgspec.structs.replace(sheet, bank=bank)
+    return replace(sheet, bank=bank)

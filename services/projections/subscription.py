@@ -68,7 +68,7 @@ class Subscription:
         """One round over what is new; gives whether anything was. Waits up to `block_ms` for it."""
         news = read_log(self._redis, self._read, self._block(block_ms))
         advances = [
-            Advance(source, self._kept[source], news[source][-1].id, news[source][-1].id, steps)
+            Advance(source, self._kept[source], news[source][-1].id, steps)
             for source, steps in self._steps(news).items()
         ]
         self._wrote = bool(advances)
@@ -85,12 +85,12 @@ class Subscription:
     def flush(self) -> None:
         """Write the checkpoints that have moved without output."""
         late = [
-            Advance(source, self._kept[source], read, read, [])
+            Advance(source, self._kept[source], read, [])
             for source, read in self._read.items()
             if read != self._kept[source]
         ]
         missed = write(self._redis, late, self._space) if late else set()
-        self._kept |= {source: now for source, _, now, *_ in late if source not in missed}
+        self._kept |= {source: now for source, _, now, _ in late if source not in missed}
         self._look(sorted(missed))
         self._flushed = time.monotonic()
 
@@ -115,8 +115,8 @@ class Subscription:
         for start in range(0, len(tables), TABLES_MAX):
             wanted = dict.fromkeys(tables[start : start + TABLES_MAX])
             steps = projected(self._redis, wanted, self._space, thaw=True)
-            write(self._redis, [Advance(source, self._kept[source], "", now, steps)], self._space)
-        write(self._redis, [Advance(source, self._kept[source], now, now, [])], self._space)
+            write(self._redis, [Advance(source, self._kept[source], "", steps)], self._space)
+        write(self._redis, [Advance(source, self._kept[source], now, [])], self._space)
         self._look([source])
 
     def _look(self, sources: Sequence[str]) -> None:

@@ -205,6 +205,11 @@ def lobby_order() -> str:
     return "pj:{lobby}:order"
 
 
+def lobby_versions() -> str:
+    """Projection: hash of the versions at which the rows of tables changed last, also of those that are gone."""
+    return "pj:{lobby}:versions"
+
+
 def checkpoint(slot: str) -> str:
     """Hash source partition -> id of the last log entry that is in the outputs of this slot."""
     return f"pj:{{{slot}}}:cp"
@@ -218,6 +223,11 @@ def hold(slot: str) -> str:
 def scratch(key: str) -> str:
     """Where a projection's key is written afresh, beside the live one and in its slot."""
     return "pjx" + key.removeprefix("pj")
+
+
+def live(key: str) -> str:
+    """The key in whose place a scratch one is written."""
+    return "pj" + key.removeprefix("pjx")
 
 
 # Beside the partitions.

@@ -81,6 +81,15 @@ def log_ends(redis: Redis, partitions: Sequence[str]) -> dict[str, str]:
     }
 
 
+def last_versions(redis: Redis, tables: Sequence[str]) -> dict[str, int]:
+    """The version of each table now."""
+    replies = ask_many(redis, [("XREVRANGE", keys.events(table), "+", "-", "COUNT", 1) for table in tables])
+    first_error(replies)
+    return {
+        table: place(reply[0][0].decode())[0] if reply else 0 for table, reply in zip(tables, replies, strict=True)
+    }
+
+
 def read_events(redis: Redis, stretches: Sequence[Stretch]) -> list[list[Told]]:
     """The entries of each stretch, in one round trip."""
     replies = ask_many(

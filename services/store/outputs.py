@@ -46,9 +46,10 @@ class Post(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A table's row in the lobby (JSON), at its `place`; empty: it goes."""
+    """A table's row in the lobby (JSON) since `version`, at its `place`; empty: it goes."""
 
     table: str
+    version: int
     place: str
     row: bytes
 
@@ -73,8 +74,8 @@ class Space(NamedTuple):
 
 
 LIVE = Space(lambda key: key)
-FOLLOWS = "*"
-"""`seen` of a slot that follows a source which checks its own checkpoint in its own slot."""
+ELSEWHERE = "*"
+"""`seen` where the checkpoint of the source is kept in another slot; such outputs are done once by themselves."""
 
 
 def slot_of(aggregate: str) -> str:
@@ -158,8 +159,9 @@ def _encoded(output: Output) -> tuple[list[str], list[Argument]]:
             return [keys.frozen(keys.partition_of(table))], ["freeze", table, error]
         case Post(player, id_, place, chips, posting):
             return [keys.balance(player), keys.score(player)], ["post", id_, place, chips, posting]
-        case Row(table, place, row):
-            return [keys.lobby(), keys.lobby_order()], ["row", table, place, row]
+        case Row(table, version, place, row):
+            names = [keys.lobby(), keys.lobby_order(), keys.lobby_versions()]
+            return names, ["row", table, version, place, row]
 
 
 def _encoded_table(output: TableOutput) -> tuple[list[str], list[Argument]]:

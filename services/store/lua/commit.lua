@@ -1,16 +1,16 @@
 -- Writes outputs of projections to one slot together with how far their source was read, or nothing.
 --
 -- KEYS  1 checkpoints of the slot (hash)   2 hold   then the keys of each output, see below
--- ARGV  1 source partition
---       2 its checkpoint seen, "": there was none; "*": the slot follows a source that checks this in its own slot
+-- ARGV  1 source partition   2 its checkpoint seen, "": there was none; "*": it is kept and checked in another slot
 --       3 its checkpoint now, "": as before   4 who may write while a hold stands   5 how many outputs follow
 --       each output is its kind and
 --         "table"   keys: fold, frozen, bank, records, sealed records   table, version before, version after, state,
 --                   how many fields follow, for each: which of the keys from bank on (1...), field, value
 --         "freeze"  keys: frozen   table, error
 --         "post"    keys: balance, score   id, place, chips as decimal text, posting; done once by its id
---         "row"     keys: lobby, order   table, place, row or "" to remove it
--- Gives 1 | 0 when the checkpoint or a table is not where it was seen, or this was written before | -1 when held
+--         "row"     keys: lobby, order, versions   table, version, place, row or "" to remove it; an older one
+--                   does not replace a newer one
+-- Gives 1 | 0 when the checkpoint or a table is not where it was seen | -1 when held
 local checkpoints, hold = KEYS[1], KEYS[2]
 local source, seen, now, writer = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local key, place
@@ -33,22 +33,10 @@ local function each(visit)
   return true
 end
 
-local function passed(id, other)
-  local ms, seq = string.match(id, '^(%d+)-(%d+)$')
-  local other_ms, other_seq = string.match(other, '^(%d+)-(%d+)$')
-  if ms ~= other_ms then return tonumber(ms) > tonumber(other_ms) end
-  return tonumber(seq) > tonumber(other_seq)
-end
-
 local holder = redis.call('GET', hold)
 if holder and holder ~= writer then return -1 end
 
-local reached = redis.call('HGET', checkpoints, source) or ''
-if seen == '*' then
-  if reached ~= '' and now ~= '' and passed(reached, now) then return 0 end
-elseif reached ~= seen then
-  return 0
-end
+if seen ~= '*' and (redis.call('HGET', checkpoints, source) or '') ~= seen then return 0 end
 
 -- Each key is read before the first is written, so that a wrong type stops all of it.
 local fits = each(function(kind)
@@ -70,10 +58,11 @@ local fits = each(function(kind)
     redis.call('ZCARD', score)
     next_arguments(4)
   else
-    local lobby, order = next_keys(2)
+    local lobby, order, versions = next_keys(3)
     redis.call('HLEN', lobby)
     redis.call('ZCARD', order)
-    next_arguments(3)
+    redis.call('HLEN', versions)
+    next_arguments(4)
   end
 end)
 if not fits then return 0 end
@@ -100,14 +89,17 @@ each(function(kind)
       redis.call('HINCRBY', balance, 'balance', chips)
     end
   else
-    local lobby, order = next_keys(2)
-    local name, member, row = next_arguments(3)
-    if row == '' then
-      redis.call('HDEL', lobby, name)
-      redis.call('ZREM', order, member)
-    else
-      redis.call('HSET', lobby, name, row)
-      redis.call('ZADD', order, 0, member)
+    local lobby, order, versions = next_keys(3)
+    local name, version, member, row = next_arguments(4)
+    if tonumber(version) > tonumber(redis.call('HGET', versions, name) or '0') then
+      redis.call('HSET', versions, name, version)
+      if row == '' then
+        redis.call('HDEL', lobby, name)
+        redis.call('ZREM', order, member)
+      else
+        redis.call('HSET', lobby, name, row)
+        redis.call('ZADD', order, 0, member)
+      end
     end
   end
 end)

@@ -1,0 +1,127 @@
+"""Projections written afresh beside the live ones: all stand still, are compared, and the fresh ones take over."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from redis import Redis
+from redis.exceptions import ResponseError
+
+from services.store import keys, scripts
+from services.store.outputs import LOBBY, Held
+from services.store.wire import Reply, Request, ask, ask_many, fields_of, first_error
+
+HOLD_MS = 20_000
+PAGE = 500
+
+_HOLD, _SWITCH = scripts.load("hold"), scripts.load("switch")
+_NOT_TOLD = frozenset({"cp", "hold", "frozen"})
+"""How far they are, not what they tell."""
+_KINDS = {
+    "bank": "bank",
+    "rec": "records",
+    "sec": "whole records",
+    "bal": "scores",
+    "score": "scores",
+    "fold": "positions",
+}
+_SORTED = frozenset({"score", "order"})
+
+
+class Projection(NamedTuple):
+    """A key of the projections: its live name, its slot, and what it tells."""
+
+    name: str
+    slot: str
+    kind: str
+
+
+def hold(redis: Redis, partitions: Sequence[str], writer: str, ms: int = HOLD_MS) -> None:
+    """Let nobody but `writer` write projections for so long; again: for so long from now. Raises Held."""
+    if not all(_hold(redis, partitions, writer, ms)):
+        raise Held
+
+
+def let_go(redis: Redis, partitions: Sequence[str], writer: str) -> None:
+    """Let everybody write again."""
+    _hold(redis, partitions, writer, 0)
+
+
+def _hold(redis: Redis, partitions: Sequence[str], writer: str, ms: int) -> list[int]:
+    slots = [LOBBY, *(f"p{partition}" for partition in partitions)]
+    replies = scripts.run_many(redis, _HOLD, [scripts.Call((keys.hold(slot),), (writer, ms)) for slot in slots])
+    first_error(replies)
+    return replies
+
+
+def drop_fresh(redis: Redis) -> None:
+    """Forget what an earlier attempt has left beside the live projections."""
+    for page in _scan(redis, keys.scratch("pj:*")):
+        ask(redis, "UNLINK", *page)
+
+
+def all_projections(redis: Redis) -> list[Projection]:
+    """Every key that projections tell something by, live or fresh, in order."""
+    live = {name.decode() for page in _scan(redis, "pj:*") for name in page}
+    fresh = {keys.live(name.decode()) for page in _scan(redis, keys.scratch("pj:*")) for name in page}
+    return [found for name in sorted(live | fresh) if (found := _projection(name)).kind not in _NOT_TOLD]
+
+
+def _projection(name: str) -> Projection:
+    _, slot, kind, *_ = name.split(":")
+    slot = slot.strip("{}")
+    return Projection(name, slot, kind if kind in _NOT_TOLD else _KINDS.get(kind, "lobby"))
+
+
+def errors(partitions: Sequence[str]) -> list[Projection]:
+    """Where the errors that stop tables are kept: they go with the projections they belong to."""
+    return [Projection(keys.frozen(each), f"p{each}", "frozen") for each in partitions]
+
+
+def differing(redis: Redis, projections: Sequence[Projection]) -> Iterator[Projection]:
+    """Those whose live and fresh contents are not the same bytes."""
+    for start in range(0, len(projections), PAGE):
+        page = projections[start : start + PAGE]
+        replies = ask_many(redis, [request for each in page for request in _both(each)])
+        for each, live, fresh in zip(page, replies[::2], replies[1::2], strict=True):
+            if not _is_same(each, live, fresh):
+                yield each
+
+
+def _is_sorted(projection: Projection) -> bool:
+    return projection.name.split(":")[2] in _SORTED
+
+
+def _both(projection: Projection) -> tuple[Request, Request]:
+    name, fresh = projection.name, keys.scratch(projection.name)
+    if _is_sorted(projection):
+        return ("ZRANGE", name, 0, -1), ("ZRANGE", fresh, 0, -1)
+    return ("HGETALL", name), ("HGETALL", fresh)
+
+
+def _is_same(projection: Projection, live: Reply, fresh: Reply) -> bool:
+    """The same bytes; in a hash their order means nothing, and a key of another type is the same as none."""
+    if isinstance(live, ResponseError) or isinstance(fresh, ResponseError):
+        return False
+    return bool(live == fresh if _is_sorted(projection) else fields_of(live) == fields_of(fresh))
+
+
+def switch(redis: Redis, projections: Iterable[Projection], writer: str) -> None:
+    """Put the fresh projections in the place of the live ones. Raises Held when the hold is lost."""
+    by_slot: dict[str, list[str]] = {}
+    for projection in projections:
+        by_slot.setdefault(projection.slot, []).append(projection.name)
+    for slot, names in by_slot.items():
+        for start in range(0, len(names), PAGE):
+            pairs = [name for each in names[start : start + PAGE] for name in (keys.scratch(each), each)]
+            if scripts.run(redis, _SWITCH, (keys.hold(slot), *pairs), (writer,)) < 0:
+                raise Held
+
+
+def _scan(redis: Redis, pattern: str) -> Iterator[list[bytes]]:
+    cursor = b"0"
+    while True:
+        cursor, page = ask(redis, "SCAN", cursor, "MATCH", pattern, "COUNT", PAGE)
+        if page:
+            yield page
+        if cursor == b"0":
+            return
