@@ -1,6 +1,8 @@
 """Who may import whom: the arrows of the architecture, read from the sources."""
 
+import re
 import sys
+import tomllib
 
 import pytest
 
@@ -75,6 +77,9 @@ IMPURE = {
 }
 BOTS_TYPE_ONLY = {("engine.bots", "random")}  # A bot is handed its chance: it names the type, and makes none.
 
+# How a package is called that is imported under another name, or comes with another one.
+PACKAGE_OF = {"jwt": "pyjwt", "cryptography": "pyjwt", "werkzeug": "flask", "pyspiel": "open_spiel"}
+
 MODULES = sorted(sources.modules().items())
 
 
@@ -130,3 +135,18 @@ def test_each_package_explains_itself():
     silent = [name for name, file in MODULES if file.name == "__init__.py"
               and not (sources.ast.get_docstring(sources.tree(file)) or "").strip()]
     assert silent == []
+
+
+def test_every_dependency_is_declared_and_every_declared_one_is_used():
+    project = tomllib.loads((sources.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    optional = project["optional-dependencies"]["bench"]
+    declared, may_be = ({_package(line) for line in lines} for lines in (project["dependencies"], optional))
+    tops = {name.split(".")[0] for module, file in MODULES for name in sources.imports(file, module)}
+    used = {PACKAGE_OF.get(top, top).replace("_", "-") for top in tops - sys.stdlib_module_names
+            if not _is_ours(top)}
+    assert used - declared - may_be == set()
+    assert declared - used == set()
+
+
+def _package(requirement: str) -> str:
+    return re.split(r"[^\w-]", requirement, maxsplit=1)[0].replace("_", "-").lower()
