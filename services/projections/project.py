@@ -2,13 +2,14 @@
 
 import traceback
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
 from engine.table.events import DealEnded, DealStarted, Event, TableEvent
 from engine.table.play import GameEvent
-from schemas.table import load_events
+from schemas.table import load_event
 from services.projections.bank import bank
 from services.projections.lobby import concerns_lobby, lobby
 from services.projections.records import Recorded, record
@@ -17,7 +18,11 @@ from services.projections.sheet import BLANK, Sheet, turned
 from services.store.outbox import Told
 from services.store.outputs import Freeze, Post, Remembered, Row, TableOutput
 
+COMMON_BYTES_MAX = 64
+
 _encode = msgspec.json.encode
+_decode = msgspec.json.Decoder(dict[str, object]).decode
+_split = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _decode_sheet = msgspec.json.Decoder(Sheet).decode
 
 
@@ -88,9 +93,19 @@ def _events(remembered: Remembered, entries: Sequence[Told]) -> Iterator[tuple[T
     for told in entries:
         if told.version != expected:
             raise BrokenHistory(f"version {expected} is missing before {told.version}")
-        for event in load_events(told.events):
-            yield told, event
+        for stored in _split(told.events):
+            yield told, _load(bytes(stored))
         expected += 1
+
+
+def _load(stored: bytes) -> Event:
+    return _load_common(stored) if len(stored) <= COMMON_BYTES_MAX else load_event(_decode(stored))
+
+
+@lru_cache(maxsize=4096)
+def _load_common(stored: bytes) -> Event:
+    """The same plays come again in every deal."""
+    return load_event(_decode(stored))
 
 
 def _sheet_of(remembered: Remembered) -> Sheet:

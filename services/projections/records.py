@@ -8,6 +8,7 @@ import msgspec
 from engine.table.play import GameEvent
 from schemas.recording import UNKNOWN, record_for, record_of
 from services.projections.sheet import Seat
+from services.store.projected import packed
 
 _encode = msgspec.json.encode
 
@@ -26,21 +27,21 @@ def record(deal: int, events: Sequence[GameEvent], seats: Sequence[Seat | None])
     """
     whole = record_of(events)
     public: dict[str, Any] = record_for(whole, None)
-    shown = {str(deal): _encode(public)}
+    shown = {str(deal): packed(_encode(public))}
     for number, seat in enumerate(seats):
         if seat is not None and seat.player:
             shown[f"{deal}:{seat.player}"] = _encode(_more(public, record_for(whole, number)))
-    return Recorded(shown, {str(deal): _encode(whole)})
+    return Recorded(shown, {str(deal): packed(_encode(whole))})
 
 
 def _more(public: dict[str, Any], own: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """What `own` has beyond `public`: cards by place in the deck, and fields by number of move."""
     pairs = zip(public["moves"], own["moves"], strict=True)
-    fields = {
-        str(number): {name: value for name, value in mine.items() if name not in theirs}
-        for number, (theirs, mine) in enumerate(pairs)
-    }
     return {
         "deck": {str(place): card for place, card in enumerate(own["deck"]) if card != UNKNOWN},
-        "moves": {number: more for number, more in fields.items() if more},
+        "moves": {
+            str(number): {name: value for name, value in mine.items() if name not in theirs}
+            for number, (theirs, mine) in enumerate(pairs)
+            if len(mine) > len(theirs)
+        },
     }

@@ -1,5 +1,6 @@
 """What the projections have written, for those who answer questions with it; nothing here is the truth."""
 
+import zlib
 from typing import Any, NamedTuple
 
 import msgspec
@@ -45,6 +46,16 @@ def posting_place(at: int, table: str, version: int, seat: int) -> str:
 def table_place(opened_at: int, table: str) -> str:
     """Where a table stands in the lobby."""
     return f"{opened_at:015d}-{table}"
+
+
+def packed(record: bytes) -> bytes:
+    """A record (JSON) as it is kept: there is one for every deal that was ever played."""
+    return zlib.compress(record, 6)
+
+
+def unpacked(kept: bytes) -> bytes:
+    """What `packed` was given; JSON that was not packed is as it is."""
+    return kept if kept.startswith(b"{") else zlib.decompress(kept)
 
 
 def lobby(redis: Redis, after: str | None, limit: int) -> Lobby:
@@ -114,13 +125,14 @@ def record(redis: Redis, table: str, deal: int, reader: str | None) -> bytes | N
     public, *overlay = ask(redis, "HMGET", keys.records(table), str(deal), *own)
     if public is None:
         return None
-    return _laid_over(public, overlay[0]) if overlay and overlay[0] is not None else bytes(public)
+    text = unpacked(public)
+    return _laid_over(text, overlay[0]) if overlay and overlay[0] is not None else text
 
 
 def whole_record(redis: Redis, table: str, deal: int) -> bytes | None:
     """The record of a finished deal with every card (JSON), for auditors."""
     found = ask(redis, "HGET", keys.sealed_records(table), str(deal))
-    return None if found is None else bytes(found)
+    return None if found is None else unpacked(found)
 
 
 def _laid_over(public: bytes, overlay: bytes) -> bytes:

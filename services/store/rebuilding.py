@@ -1,5 +1,6 @@
 """Projections written afresh beside the live ones: all stand still, are compared, and the fresh ones take over."""
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ from redis.exceptions import ResponseError
 
 from services.store import keys, scripts
 from services.store.outputs import LOBBY, Held
+from services.store.projected import unpacked
 from services.store.wire import Reply, Request, ask, ask_many, fields_of, first_error
 
 HOLD_MS = 20_000
@@ -102,7 +104,19 @@ def _is_same(projection: Projection, live: Reply, fresh: Reply) -> bool:
     """The same bytes; in a hash their order means nothing, and a key of another type is the same as none."""
     if isinstance(live, ResponseError) or isinstance(fresh, ResponseError):
         return False
-    return bool(live == fresh if _is_sorted(projection) else fields_of(live) == fields_of(fresh))
+    return bool(live == fresh if _is_sorted(projection) else _told(live) == _told(fresh))
+
+
+def _told(flat: Reply) -> dict[bytes, bytes]:
+    """The fields of a hash; the same record may be packed otherwise by another version of the packer."""
+    return {field: _plain(value) for field, value in fields_of(flat).items()}
+
+
+def _plain(value: bytes) -> bytes:
+    try:
+        return unpacked(value)
+    except zlib.error:
+        return value  # Not a record, or one that somebody has damaged.
 
 
 def switch(redis: Redis, projections: Iterable[Projection], writer: str) -> None:

@@ -82,6 +82,7 @@ def test_what_is_behind_is_not_different(redis: Redis) -> None:
 
 DAMAGE = {
     "a bank was changed by hand": lambda store: store.hset(keys.bank(TABLE), "1", "[9,-9,0]"),
+    "a record is damaged": lambda store: store.hset(keys.records(TABLE), "1", b"xyz"),
     "a record is lost": lambda store: store.hdel(keys.records(TABLE), "1"),
     "a whole record is lost": lambda store: store.delete(keys.sealed_records(TABLE)),
     "a score is lost": lambda store: store.delete(keys.balance(ANA.id), keys.score(ANA.id)),
