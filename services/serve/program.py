@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import socket
 import sys
 from collections.abc import Callable
@@ -160,6 +161,12 @@ def _greeting(config: Config, listening: Listening) -> str:
     return (
         f"ready on {listening.http} (docs: {listening.http}/v1/docs)\n"
         f"data in {config.data}; stop with Ctrl-C\n"
-        f"try it: marias demo, or curl -s -X POST {listening.http}/v1/players "
+        f"try it: {_marias()} demo, or curl -s -X POST {listening.http}/v1/players "
         "-H 'Content-Type: application/json' -d '{\"name\": \"Ana\"}'"
     )
+
+
+def _marias() -> str:
+    """The command as it can be typed in another terminal: it may be installed where the PATH does not look."""
+    installed = os.path.join(os.path.dirname(sys.executable), "marias")
+    return "marias" if shutil.which("marias") or not os.path.exists(installed) else installed
