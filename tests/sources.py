@@ -6,18 +6,23 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+UNTRACKED = {"__pycache__", "build", "dist", "marias-data", "marias.egg-info"}
 PACKAGES = ("engine", "schemas", "services")
 
 
 @cache
 def tracked() -> tuple[Path, ...]:
-    """Every text file of the project that git knows or would take, in order."""
+    """Every file of the project that git knows or would take, in order; without git, all outside hidden folders."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
+        cwd=ROOT, capture_output=True, text=True, check=False,
     )
-    files = (ROOT / name for name in sorted(listed.stdout.splitlines()))
-    return tuple(file for file in files if file.is_file())
+    if listed.returncode == 0:
+        names = sorted(listed.stdout.splitlines())
+    else:
+        found = (file.relative_to(ROOT) for file in sorted(ROOT.rglob("*")))
+        names = [str(file) for file in found if not any(part[0] == "." or part in UNTRACKED for part in file.parts)]
+    return tuple(ROOT / name for name in names if (ROOT / name).is_file())
 
 
 @cache
