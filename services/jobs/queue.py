@@ -16,7 +16,7 @@ QUEUE_MAX = 1_000
 QUEUE_SHORT = 2
 """With so many waiting, turns that come meanwhile had better go into one job than into many."""
 PATIENCE_SECONDS = 0.05
-PAUSE_SECONDS = 0.001
+PAUSE_SECONDS = 0.003
 TURNS_MAX = 64
 """Bots of so many tables think in one job: on a busy system each step to the disk is shared by all of them."""
 SECONDS_MAX = 5
