@@ -8,6 +8,7 @@ import click
 
 from services.config import Config
 from services.serve.folder import read_running
+from services.serve.own import jobs_url
 from services.serve.role import StoreSilent, run_role
 
 NO_STORE = """\
@@ -21,7 +22,7 @@ def with_store(config: Config) -> Config:
     Raises click.ClickException when there is neither.
     """
     if config.redis_url is not None:
-        return config
+        return replace(config, jobs_redis_url=config.jobs_redis_url or jobs_url(config.redis_url))
     running = read_running(config.data)
     if running is None:
         raise click.ClickException(NO_STORE.format(data=config.data))
