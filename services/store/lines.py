@@ -32,7 +32,8 @@ def exchange(pool: ConnectionPool, packed: bytes, count: int) -> list[Any]:
         replies = [_reply(connection) for _ in range(count)]
     except BaseException:
         connection.disconnect()  # Replies may be left in it; the next user must not take them for his own.
-        free.append((connection, 0.0))
+        others = [free.popleft()[0] for _ in range(len(free))]
+        free.extend((each, 0.0) for each in (*others, connection))  # What broke one may have broken all.
         raise
     free.append((connection, time.monotonic()))
     return replies

@@ -113,7 +113,7 @@ def _decide(held: Held, command: Command, body: dict[str, object], desk: Desk) -
 
 
 def _applied(held: Held, command: Command, place: Position, made: Step) -> Handled:
-    now = after(held, made.table, command.at)
+    now = after(held, made.table)
     rests = at_rest(made.table)
     view = view_fragments(made.table, now.version)
     shown = shown_events(made.events)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 from redis import Redis
 
-from engine.table import INITIAL, Due, Table, at_rest, due, fold
+from engine.table import INITIAL, Table, at_rest, due, fold
 from engine.table.events import Event
 from schemas.table import dump_table, load_event, load_table
 from schemas.upcasters import version_of
@@ -19,7 +19,7 @@ HELD_MAX = 4096
 
 class Held(NamedTuple):
     """A table at `version`. `began` and `settled` are the versions at which the running or last deal began, and
-    at which the last one ended; 0 before the first. `due` is when the clock has something to do, in ms."""
+    at which the last one ended; 0 before the first. `due` is when the clock has something to do, in ms; 0: at once."""
 
     version: int
     table: Table
@@ -74,12 +74,13 @@ def replay(table: str, history: History) -> Held:
     """The table after its history. Raises BrokenStream for an entry that cannot be read, NewerEvent."""
     held = UNOPENED if history.snapshot is None else _from_snapshot(history.snapshot.version, history.snapshot.body)
     for entry in history.entries:
-        held = after(held, fold(held.table, events_of(table, entry)), entry.at)
+        held = after(held, fold(held.table, events_of(table, entry)))
     return held
 
 
-def after(held: Held, table: Table, at: int) -> Held:
-    """`held` one version on, at which it has become `table`; decided at `at` ms."""
+def after(held: Held, table: Table) -> Held:
+    """`held` one version on, at which it has become `table`."""
+    waits = due(table)
     rested, rests = at_rest(held.table), at_rest(table)
     version = held.version + 1
     return Held(
@@ -87,13 +88,8 @@ def after(held: Held, table: Table, at: int) -> Held:
         table,
         version if rested and not rests else held.began,
         version if rests and not rested else held.settled,
-        due_at(due(table), at),
+        None if waits is None else waits.at,
     )
-
-
-def due_at(waits: Due | None, now: int) -> int | None:
-    """When the clock must act, ms; at once is now."""
-    return None if waits is None else waits.at or now
 
 
 def snapshot(held: Held) -> bytes:
