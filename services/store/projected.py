@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 from redis import Redis
 
+from engine.table import SEATS
 from services.store import keys
 from services.store.accounts import Ledger, Posting, UnknownPosting
 from services.store.wire import ask, ask_many, first_error
@@ -102,12 +103,12 @@ def _id_of(place: str) -> str:
     return f"{table}:{int(version)}:{seat}"
 
 
-def bank(redis: Redis, table: str, after: int, limit: int) -> Bank | None:
-    """The standing of a table and the deals after number `after`; None when the table is not projected."""
+def bank(redis: Redis, table: str, after: int, limit: int) -> Bank:
+    """The standing of a table and the deals after number `after`; a table without a past has nothing."""
     asked = range(after + 1, after + limit + 2)
     balances, *deals = ask(redis, "HMGET", keys.bank(table), BALANCES, *asked)
     if balances is None:
-        return None
+        return Bank((0,) * SEATS, (), None)
     paid = [
         DealPaid(deal, tuple(_decode(payments)))
         for deal, payments in zip(asked, deals, strict=True)

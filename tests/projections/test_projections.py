@@ -39,7 +39,12 @@ def test_a_bank_is_read_in_pages(redis: Redis) -> None:
     pages = [projected.bank(redis, TABLE, after, 2) for after in (0, 2, 4, 5)]
     assert [[deal for deal, _ in page.deals] for page in pages] == [[1, 2], [3, 4], [5], []]
     assert [page.next for page in pages] == [2, 4, None, None]
-    assert projected.bank(redis, "t-0c-ffffffffffff", 0, 2) is None
+
+
+def test_a_table_without_a_past_has_nothing(redis: Redis) -> None:
+    Tables(redis).open(TABLE, private=True, code="abcd")
+    follow(redis)
+    assert projected.bank(redis, TABLE, 0, 2) == ((0, 0, 0), (), None)
 
 
 def test_a_table_under_bankroll_holds_what_was_brought_and_won(redis: Redis) -> None:
