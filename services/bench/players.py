@@ -6,6 +6,8 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
+import msgspec
+
 from services.bench.wires import Message, Wire
 
 SILENCE_SECONDS_MAX = 15.0
@@ -53,7 +55,7 @@ class Table:
 class Player:
     """One client. Only one seat is to act at a time: a move it makes at version n makes version n + 1."""
 
-    __slots__ = ("_number", "_random", "_table", "_version", "wire")
+    __slots__ = ("_legal", "_number", "_random", "_table", "_version", "wire")
 
     def __init__(self, table: Table, wire: Wire, choice: random.Random) -> None:
         self.wire = wire
@@ -61,6 +63,7 @@ class Player:
         self._random = choice
         self._number = 0
         self._version = 0
+        self._legal: list[msgspec.Raw] = []
 
     def command(self, command: bytes) -> None:
         """Send something that is not counted."""
@@ -74,11 +77,13 @@ class Player:
                 self._table.tally.refused[message.receipt.code] += 1
         elif message.version:
             self._table.shown(message.version)
-            view = message.view
-            if view is not None and view.legal and view.version > self._version:
-                self._version = view.version
-                self._table.moved(view.version + 1)
-                self.command(self._random.choice(view.legal))
+            view = message.view or message.patch
+            if view is not None and message.version > self._version:
+                self._version = message.version
+                self._legal = self._legal if view.legal is None else view.legal
+                if self._legal:
+                    self._table.moved(message.version + 1)
+                    self.command(bytes(self._random.choice(self._legal)))
 
 
 class Room:

@@ -29,6 +29,7 @@ class Load:
 
     tables: int
     transport: str
+    views: str
     seconds: float
     rounds: int
     warm_up: float
@@ -77,6 +78,8 @@ class Result:
 @click.option("--tables", type=click.IntRange(1, 2000), default=50, show_default=True, help="How many tables play.")
 @click.option("--transport", type=click.Choice(sorted(WIRES)), default="ws", show_default=True,
               help="ws: one WebSocket a client; http: POST and a stream of events.")
+@click.option("--views", type=click.Choice(["patch", "whole"]), default="patch", show_default=True,
+              help="Whether each message brings the whole view or what changed in it.")
 @click.option("--seconds", type=click.FloatRange(min=0.5), default=10.0, show_default=True, help="Length of a round.")
 @click.option("--rounds", type=click.IntRange(1, 99), default=3, show_default=True, help="Rounds; medians are shown.")
 @click.option("--warm-up", type=click.FloatRange(min=0.0), default=2.0, show_default=True, help="Seconds not counted.")
@@ -189,7 +192,9 @@ def _enter(places: list[list[Place]], load: Load, tally: Tally) -> Room:
     players = []
     for three in places:
         shared = Table(tally)
-        players += [Player(shared, WIRES[load.transport](place, _version(place)), choice) for place in three]
+        for place in three:
+            wire = WIRES[load.transport](place, _version(place), load.views)
+            players.append(Player(shared, wire, choice))
     for player in players:
         player.command(b'{"type":"ready"}')
     return Room(players)
@@ -207,7 +212,7 @@ def _come_back(place: Place) -> tuple[int, int]:
     caller = Caller(place.url, place.token)
     view = caller.get(f"/v1/tables/{place.table}")
     caller.close()
-    wire = WIRES["ws"](place, 1)
+    wire = WIRES["ws"](place, 1, "patch")
     sock = wire.sockets[0]
     sock.settimeout(10.0)
     known = 0
@@ -239,7 +244,8 @@ def _print(result: Result) -> None:
     from rich.table import Table as Grid
 
     load = result.load
-    grid = Grid(title=f"{load['tables']} tables, {load['transport']}, {result.store}", title_justify="left")
+    title = f"{load['tables']} tables, {load['transport']}, views {load['views']}, {result.store}"
+    grid = Grid(title=title, title_justify="left")
     grid.add_column("figure")
     grid.add_column("median", justify="right")
     grid.add_column("rounds", justify="right")

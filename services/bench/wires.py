@@ -21,17 +21,17 @@ class Receipt(msgspec.Struct):
 
 
 class View(msgspec.Struct):
-    """Of the view, only what a player needs who does not think."""
+    """Of the view, or of a patch of it, only what a player needs who does not think; None: as before."""
 
-    version: int
-    legal: list[msgspec.Raw]
+    legal: list[msgspec.Raw] | None = None
 
 
 class Message(msgspec.Struct):
-    """A version with its view, or a receipt."""
+    """A version with its view or what changed in it, or a receipt."""
 
     version: int = 0
     view: View | None = None
+    patch: View | None = None
     receipt: Receipt | None = None
 
 
@@ -75,14 +75,14 @@ class Place(NamedTuple):
 
 
 class SocketWire:
-    """A WebSocket. `after` is the last version that is known."""
+    """A WebSocket. `after` is the last version that is known; `views` whole or patch."""
 
-    def __init__(self, place: Place, after: int) -> None:
+    def __init__(self, place: Place, after: int, views: str) -> None:
         sock = place.connect()
         self.sockets = (sock,)
         key = base64.b64encode(os.urandom(16)).decode()
         sock.sendall(place.request(
-            "GET", "socket", "Upgrade: websocket", "Connection: Upgrade", f"Sec-WebSocket-Key: {key}",
+            "GET", f"socket?views={views}", "Upgrade: websocket", "Connection: Upgrade", f"Sec-WebSocket-Key: {key}",
             "Sec-WebSocket-Version: 13", "Sec-WebSocket-Protocol: marias.v1",
         ))
         self._buffer = _after_head(sock, b"101")
@@ -109,10 +109,10 @@ class SocketWire:
 class HttpWire:
     """A stream for what happens, and a kept connection for commands."""
 
-    def __init__(self, place: Place, after: int) -> None:
+    def __init__(self, place: Place, after: int, views: str) -> None:
         stream, calls = place.connect(), place.connect()
         self.sockets = (stream, calls)
-        stream.sendall(place.request("GET", f"stream?views=true&after={after}"))
+        stream.sendall(place.request("GET", f"stream?views={views}&after={after}"))
         self._buffer = _after_head(stream, b"200")
         self.heard = len(self._buffer)
         self._place = place

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from schemas.problems import problem
+from services.push.messages import Shows, Transport
 from services.push.reads import Reads
 from services.store import views
 from services.store.keys import is_table_id
@@ -49,6 +50,13 @@ class Asked(NamedTuple):
         """The token of the header Authorization."""
         header: str = self.environ.get("HTTP_AUTHORIZATION", "")
         return header[len(SCHEME) :].strip() if header[: len(SCHEME)].lower() == SCHEME else None
+
+    def transport(self, choices: Mapping[str, Transport], usual: Shows) -> Transport:
+        """What `?views=` asks for. Raises Refused `malformed`."""
+        found = choices.get(self.query.get("views", usual.value))
+        if found is None:
+            raise Refused("malformed", errors={"views": [f"Must be one of {', '.join(choices)}."]})
+        return found
 
     def version(self, name: str, text: str) -> int:
         """`text`, which the caller calls `name`, as a version. Raises Refused `malformed`."""

@@ -6,9 +6,11 @@ import gevent
 
 from services.push.connection import Connection
 from services.push.messages import Seat, Transport
+from services.push.rendering import Rendering
 from services.store.feed import Change, Feed
 
 HELD_MESSAGES_MAX = 64
+NOT_VIEWED = -1
 
 
 class Subscriber:
@@ -18,7 +20,9 @@ class Subscriber:
     `knows_code`: it may watch without a seat.
     """
 
-    __slots__ = ("_held", "_overrun", "actor", "connection", "knows_code", "table", "transport", "turn", "version")
+    __slots__ = (
+        "_held", "_overrun", "actor", "connection", "knows_code", "table", "transport", "turn", "version", "viewed",
+    )
 
     def __init__(
         self, connection: Connection, transport: Transport, table: str, actor: str, *, knows_code: bool
@@ -29,8 +33,9 @@ class Subscriber:
         self.actor = actor
         self.knows_code = knows_code
         self.version = 0
+        self.viewed: Seat = NOT_VIEWED  # The seat whose view at `version` the client was sent.
         self.turn = 0
-        self._held: list[tuple[int, bytes]] | None = []
+        self._held: list[tuple[Rendering, Seat]] | None = []
         self._overrun = False
 
     @property
@@ -45,37 +50,40 @@ class Subscriber:
         self.turn += 1
         return self.turn
 
-    def offer(self, version: int, message: bytes) -> bool:
-        """Send `message` on, or put it aside. False: versions before it are missing, and it was not sent.
+    def offer(self, rendering: Rendering, seat: Seat) -> bool:
+        """Send a version on, or put it aside. False: versions before it are missing, and it was not sent.
 
         A client who has not taken the messages before this one is dropped, to come back and resume.
         """
+        version = rendering.change.version
         if self._held is not None:
             if len(self._held) < HELD_MESSAGES_MAX:
-                self._held.append((version, message))
+                self._held.append((rendering, seat))
             else:
                 self._overrun = True
         elif version > self.version:
             if version != self.version + 1:
                 return False
-            self.version = version
+            message = rendering.message(self.transport, seat, has_last=self.viewed == seat)
+            self.version, self.viewed = version, seat
             if not self.connection.send(message):
                 self.connection.finish(self.transport.too_slow)
         return True
 
     def release(self) -> bool:
         """Send what was put aside and hold no longer. False: some of it is missing, the store must be read again."""
-        newer = [(version, message) for version, message in self._held or () if version > self.version]
+        newer = [(rendering, seat) for rendering, seat in self._held or () if rendering.change.version > self.version]
         complete = not self._overrun and all(
-            version == self.version + place for place, (version, _) in enumerate(newer, 1)
+            rendering.change.version == self.version + place for place, (rendering, _) in enumerate(newer, 1)
         )
         if not complete:
             self._held, self._overrun = [], False
             return False
         self._held = None
         if newer:
-            self.version = newer[-1][0]
-            self.connection.send(b"".join(message for _, message in newer))
+            messages = [rendering.message(self.transport, seat, has_last=False) for rendering, seat in newer]
+            self.version, self.viewed = newer[-1][0].change.version, newer[-1][1]
+            self.connection.send(b"".join(messages))
         return True
 
 
@@ -115,6 +123,7 @@ class _Followed:
     def __init__(self, subscribers: list[Subscriber], catch_up: Callable[[Subscriber, int], None]) -> None:
         self.subscribers = subscribers
         self.stop: Callable[[], None] = lambda: None
+        self._last: Rendering | None = None
         self._catch_up = catch_up
 
     def heard(self, change: Change | None) -> None:
@@ -122,18 +131,15 @@ class _Followed:
             for subscriber in self.subscribers:
                 self._start_over(subscriber)
             return
+        rendering = Rendering(change, self._last)
+        rendering.forget_before()
+        self._last = rendering
         seats: dict[str, Seat] = {actor: seat for seat, actor in enumerate(change.who) if actor}
-        rendered: dict[tuple[str, Seat], bytes] = {}
         for subscriber in tuple(self.subscribers):
             seat = seats.get(subscriber.actor)
-            transport = subscriber.transport
             if seat is None and not subscriber.knows_code:
-                subscriber.connection.finish(transport.not_allowed)
-                continue
-            message = rendered.get((transport.name, seat))
-            if message is None:
-                message = rendered[transport.name, seat] = transport.change(change, seat)
-            if not subscriber.offer(change.version, message):
+                subscriber.connection.finish(subscriber.transport.not_allowed)
+            elif not subscriber.offer(rendering, seat):
                 self._start_over(subscriber)
 
     def _start_over(self, subscriber: Subscriber) -> None:

@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Callable, Sequence
 
-from services.push.live import Subscriber
-from services.push.messages import Seat
+from services.push.live import NOT_VIEWED, Subscriber
+from services.push.messages import Seat, Shows, view_member
 from services.push.reads import Reads
 from services.store import views
 from services.store.tenure import last_freed
@@ -48,7 +48,7 @@ def _send_missed(subscriber: Subscriber, items: Sequence[Item], current: Current
     """Send every version after the subscriber's that the store has, or the view if it has them no longer."""
     seat = views.seat_in(current, subscriber.actor)
     if gone or subscriber.version > current.version:
-        subscriber.version = current.version
+        subscriber.version, subscriber.viewed = current.version, seat
         subscriber.connection.send(subscriber.transport.reset(current.version, views.view_bytes(current, seat)))
     elif items:
         _send(subscriber, items, seat, current)
@@ -70,14 +70,17 @@ def _missed(reads: Reads, subscriber: Subscriber) -> tuple[list[Item], bool]:
 
 def _send(subscriber: Subscriber, items: Sequence[Item], seat: Seat, current: Current) -> None:
     """Only the newest version has a view; if there are newer ones than `items`, they are pushed with theirs."""
-    missed = subscriber.transport.missed
+    transport = subscriber.transport
     hidden = last_freed(items, seat)
+    last = items[-1].version
+    viewed = last == current.version and transport.shows is not Shows.NOTHING
+    shown = view_member(views.view_bytes(current, seat)) if viewed else b""
     messages = [
-        missed(
+        transport.version(
             item.version, item.at, item.events[None if item.version <= hidden else seat],
-            views.view_bytes(current, seat) if item.version == current.version else None,
+            shown if item.version == last else b"",
         )
         for item in items
     ]
-    subscriber.version = items[-1].version
+    subscriber.version, subscriber.viewed = last, seat if viewed else NOT_VIEWED
     subscriber.connection.send(b"".join(messages))

@@ -18,8 +18,8 @@ from services.intake import Submitted
 from services.push.access import Asked, Refused, existing, knows_code, principal_of
 from services.push.commands import Receipt, Waiting
 from services.push.connection import Connection
-from services.push.live import Subscriber
-from services.push.messages import SOCKET, closing, document
+from services.push.live import NOT_VIEWED, Subscriber
+from services.push.messages import Transport, closing, document
 from services.push.service import Service
 from services.store.wire import StoreUnavailable
 from services.tokens import Principal
@@ -42,9 +42,10 @@ _quiet.setLevel(logging.ERROR)
 class Session:
     """One socket. `principal` is None until the first message has brought a token."""
 
-    transport = SOCKET
-
-    def __init__(self, service: Service, asked: Asked, fd: int, principal: Principal | None) -> None:
+    def __init__(
+        self, service: Service, asked: Asked, transport: Transport, fd: int, principal: Principal | None
+    ) -> None:
+        self.transport = transport
         self._service = service
         self._asked = asked
         self._principal = principal
@@ -82,7 +83,7 @@ class Session:
         current = existing(self._service.reads, self._asked.table)
         allowed = knows_code(current, self._principal, self._asked.code)
         subscriber = Subscriber(
-            self.connection, SOCKET, self._asked.table, self._principal.id, knows_code=allowed
+            self.connection, self.transport, self._asked.table, self._principal.id, knows_code=allowed
         )
         subscriber.version = current.version
         if not self.connection.closed:
@@ -180,7 +181,7 @@ class Session:
         subscriber = self._subscriber
         assert subscriber is not None
         turn = subscriber.hold()
-        subscriber.version = version
+        subscriber.version, subscriber.viewed = version, NOT_VIEWED
         gevent.spawn(self._service.catch_up, subscriber, turn)
 
     def _command(self, message: Message) -> None:

@@ -6,7 +6,7 @@ from services.push.access import Asked, existing, knows_code, principal_of
 from services.push.connection import Connection
 from services.push.cors import allowing
 from services.push.live import Subscriber
-from services.push.messages import STREAM, STREAM_WITH_VIEWS
+from services.push.messages import STREAMS, Shows
 from services.push.service import Service
 
 HEAD = (
@@ -28,7 +28,7 @@ def prepare(service: Service, asked: Asked) -> Take:
     current = existing(service.reads, asked.table)
     allowed = knows_code(current, principal, asked.code)
     after = _after(asked)
-    transport = STREAM_WITH_VIEWS if asked.query.get("views") == "true" else STREAM
+    transport = asked.transport(STREAMS, Shows.NOTHING)
 
     origin = allowing(asked.environ, service.origins)
     head = b"%b%b\r\n%b" % (HEAD, b"".join(f"{name}: {value}\r\n".encode() for name, value in origin), WELCOME)

@@ -8,6 +8,7 @@ from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
 from services.push.access import Asked, Refused, existing, knows_code, principal_of
+from services.push.messages import SOCKETS, Shows
 from services.push.service import Service
 from services.push.session import Session
 from services.push.sse import Take
@@ -24,10 +25,11 @@ def prepare(service: Service, asked: Asked) -> Take:
     current = existing(service.reads, asked.table)
     if principal is not None:
         knows_code(current, principal, asked.code)
+    transport = asked.transport(SOCKETS, Shows.VIEWS)
     answer = _accept(asked)
 
     def take(fd: int) -> None:
-        session = Session(service, asked, fd, principal)
+        session = Session(service, asked, transport, fd, principal)
         session.connection.send(answer)
         session.open()
 

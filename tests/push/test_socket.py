@@ -385,3 +385,47 @@ def test_a_socket_that_does_not_read_is_told_to_come_back_and_holds_nobody_up(pu
 def follow(connection: ClientConnection, heard: list[int]) -> None:
     while True:
         heard.append(hear(connection, "version")["version"])
+
+
+def test_patches_name_what_changed_in_the_view_and_add_up_to_it(push: Push, writer: Writer) -> None:
+    writer.change()
+    connection = socket_of(push.port, TABLE, push.token(BARA), query="?views=patch")
+    send(connection, {"resume": 1})
+    writer.change(moving={})
+    view = hear(connection, "version")["view"]
+    for moving in ({"mood": "sly", "trick": ["Ah"]}, {"mood": "sly", "trick": []}, {"trick": []}):
+        writer.change(moving=moving)
+        message = hear(connection, "version")
+        assert "view" not in message
+        view = {name: value for name, value in (view | message["patch"]).items() if value is not None}
+        whole = {"version": writer.version, **moving, "filler": "", "seat": 1, "hand": ["card-of-1"], "legal": []}
+        assert view == whole
+    assert message["patch"] == {"version": 5, "mood": None}
+
+
+def test_whoever_has_no_view_is_sent_a_whole_one_before_patches(push: Push, writer: Writer) -> None:
+    writer.change()
+    connection = socket_of(push.port, TABLE, push.token(BARA), query="?views=patch")
+    send(connection, {"resume": 1})
+    writer.change(moving={})
+    assert "view" in hear(connection, "version")
+    writer.change(moving={})
+    assert "patch" in hear(connection, "version")
+    writer.change()  # The rest of the view changes too.
+    assert "view" in hear(connection, "version")
+
+
+def test_a_new_seat_comes_with_a_whole_view(push: Push, writer: Writer) -> None:
+    writer.change()
+    connection = socket_of(push.port, TABLE, push.token(DANA), query="?views=patch")
+    send(connection, {"resume": 0})
+    assert hear(connection, "version")["view"]["seat"] is None
+    writer.change(moving={}, who=f"{DANA.id}|{BARA.id}|{CYRIL.id}")
+    assert hear(connection, "version")["view"]["seat"] == 0
+
+
+def test_an_unknown_wish_for_views_is_refused(push: Push, writer: Writer) -> None:
+    writer.change()
+    with pytest.raises(InvalidStatus) as refused:
+        socket_of(push.port, TABLE, push.token(ANA), query="?views=all")
+    assert refused.value.response.status_code == 422

@@ -116,7 +116,7 @@ def test_what_is_sent_is_what_the_feed_holds_for_the_seat(
 def test_with_views_each_message_brings_the_table_after_it(push: Push, writer: Writer) -> None:
     writer.change()
     writer.change()
-    stream = open_stream(push, push.token(CYRIL), "?views=true&after=0")
+    stream = open_stream(push, push.token(CYRIL), "?views=whole&after=0")
     missed, newest = (json.loads(message.data) for message in stream.messages(2))
     assert "view" not in missed  # Nobody keeps the views of old versions.
     writer.change()
@@ -216,7 +216,7 @@ def test_silence_is_broken_by_comments(launch: Callable[[float], Push], writer: 
 
 def test_a_client_who_does_not_read_is_cut_off_and_resumes(push: Push, writer: Writer) -> None:
     writer.change()
-    slow = Stream(push.port, PATH + "?views=true&after=1", push.token(ANA), receive_bytes=4096)
+    slow = Stream(push.port, PATH + "?views=whole&after=1", push.token(ANA), receive_bytes=4096)
     next(iter(slow))
     for _ in range(300):
         writer.change(padding=8_000)
@@ -229,7 +229,7 @@ def test_a_client_who_does_not_read_is_cut_off_and_resumes(push: Push, writer: W
 
 def test_a_slow_client_holds_nobody_up(push: Push, writer: Writer) -> None:
     writer.change()
-    slow = Stream(push.port, PATH + "?views=true&after=1", push.token(ANA), receive_bytes=4096)
+    slow = Stream(push.port, PATH + "?views=whole&after=1", push.token(ANA), receive_bytes=4096)
     quick = open_stream(push, push.token(BARA), "?after=1")
     for _ in range(200):
         writer.change(padding=8_000)

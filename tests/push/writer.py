@@ -26,8 +26,8 @@ class Writer:
         self._numbers = itertools.count(1)
 
     def change(self, *, who: str = SEATED, code: str = "", actor: str = ANA.id, key: str = "", floor: int | None = None,
-               event: dict | None = None, padding: int = 0) -> int:
-        """One more version; its number."""
+               event: dict | None = None, padding: int = 0, moving: dict | None = None) -> int:
+        """One more version; its number. With `moving`, members of the view, nothing else of the view changes."""
         self.version += 1
         number = self.version
         public = json.dumps([event or {"type": "said", "n": number}], separators=(",", ":")).encode()
@@ -38,7 +38,8 @@ class Writer:
             position=self._position(actor, key), expected=number - 1,
             receipt=b'{"v":%d,"f":"fp","s":"applied"}' % number, at=1_700_000_000_000 + number,
             events=b'[{"type":"whole"}]', tag="tag", shown=(public, seen),
-            brief=b'"version":%d' % number, about=b'"filler":"%b"' % (b"x" * padding),
+            brief=json.dumps({"version": number} | (moving or {}), separators=(",", ":")).encode()[1:-1],
+            about_changed=moving is None, about=b'"filler":"%b"' % (b"x" * padding),
             private=tuple(
                 b'"seat":%d,"hand":["card-of-%d"],"legal":[]' % (seat, seat) for seat in range(3)
             ),
