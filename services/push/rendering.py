@@ -18,14 +18,15 @@ class Rendering:
     A client applies a patch by replacing the members it names; null is what is gone.
     """
 
-    __slots__ = ("_before", "_brief", "_messages", "_patches", "_privates", "change")
+    __slots__ = ("_about", "_before", "_brief", "_messages", "_patches", "_privates", "change")
 
     def __init__(self, change: Change, before: "Rendering | None") -> None:
         self.change = change
-        follows = before is not None and before.change.version + 1 == change.version and not change.about_changed
+        follows = before is not None and before.change.version + 1 == change.version
         self._before = before if follows else None
         self._messages: dict[tuple[str, Seat, bool], bytes] = {}
         self._patches: dict[Seat, bytes] = {}
+        self._about: Members | None = None
         self._brief: Members | None = None
         self._privates: dict[Seat, Members] = {}
 
@@ -56,9 +57,17 @@ class Rendering:
     def _patch(self, seat: Seat) -> bytes:
         assert self._before is not None
         changed = _difference(self._before.brief(), self.brief())
+        if self.change.about_changed:
+            changed |= _difference(self._before.about(), self.about())
         if seat is not None:
             changed |= _difference(self._before.private(seat), self.private(seat))
         return _encode(changed)
+
+    def about(self) -> Members:
+        """The part of the public view that mostly stays the same for a whole deal, by member."""
+        if self._about is None:
+            self._about = _members(b"{%b}" % self.change.about)
+        return self._about
 
     def brief(self) -> Members:
         """The part of the public view that moves change, by member."""
