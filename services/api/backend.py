@@ -1,6 +1,7 @@
 """What the endpoints of one app work with: connections, keys, the feed and the metrics."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from flask import current_app
@@ -8,6 +9,7 @@ from redis import Redis
 
 from services.api.metrics import Metrics
 from services.config import Config
+from services.intake import Submitted, Taken
 from services.store.feed import Feed
 from services.tokens import KeyRing
 
@@ -16,10 +18,11 @@ EXTENSION = "marias"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
-    """Made once by `create_app`. Only the endpoint of deal records uses `audit`, and only for auditors."""
+    """Made once by `create_app`. `intake` takes one command in and raises StoreUnavailable. Only the endpoint of deal records uses `audit`, and only for auditors."""
 
     config: Config
     redis: Redis
+    intake: Callable[[Submitted], Taken]
     audit: Redis
     feed: Feed
     ring: KeyRing

@@ -11,6 +11,7 @@ from services.api.problems import Problem
 BODY_BYTES_MAX = 16 * 1024
 ERRORS_MAX = 20
 FIELD_CHARACTERS_MAX = 64
+_NOTHING = Schema()
 _JSON = frozenset({"application/json", "application/json; charset=utf-8", "application/json;charset=utf-8"})
 
 
@@ -24,6 +25,12 @@ def json_body(request: Request) -> object:
 def load_body(request: Request, schema: Schema) -> dict[str, Any]:
     """The body as `schema` loads it. Raises Problem `malformed` with the fields that are wrong."""
     return _load(schema, json_body(request))
+
+
+def no_query(request: Request) -> None:
+    """Refuse a query where none means anything: it is a mistake. Raises Problem `malformed`."""
+    if request.environ.get("QUERY_STRING"):
+        load_query(request, _NOTHING)
 
 
 def load_query(request: Request, schema: Schema) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from schemas.table_commands import canonical_command
 from services.api import describe
 from services.api.auth import caller, player
 from services.api.backend import backend
-from services.api.body import json_body
+from services.api.body import json_body, no_query
 from services.api.conditions import idempotency_key, is_key, version_expected, wait_seconds
 from services.api.problems import Problem
 from services.api.waiting import Receipt, take_in, take_in_and_wait
@@ -43,6 +43,7 @@ def post_command(table: str) -> Response:
     the command is sent.
     """
     sender = player()
+    no_query(request)
     if not is_table_id(table):
         raise Problem("not_found", "There is no such table.")
     submitted = Submitted(
@@ -60,9 +61,10 @@ def post_command(table: str) -> Response:
 
 
 @blueprint.get("/tables/<table>/receipts/<key>")
-@blueprint.doc(responses=describe.answers({200: ReceiptAnswer}, "not_found"))
+@blueprint.doc(responses=describe.answers({200: ReceiptAnswer}, "not_found", "malformed"))
 def get_receipt(table: str, key: str) -> Response:
     """What became of a command of the caller: queued, applied or refused."""
+    no_query(request)
     receipt = None
     if is_table_id(table) and is_key(key):
         receipt = views.receipt(backend().redis, table, caller().id, key)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from flask import Response
+from flask import Response, request
 from flask_smorest import Blueprint
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from redis import Redis
@@ -12,6 +12,7 @@ from schemas.answers import DeadLettersAnswer, LiveAnswer, OperationsAnswer, Rea
 from services.api import describe
 from services.api.auth import operator
 from services.api.backend import backend
+from services.api.body import no_query
 from services.api.commands import JSON
 from services.api.problems import Problem
 from services.store import keys, leases
@@ -53,20 +54,22 @@ def get_metrics() -> Response:
 
 
 @blueprint.get("/v1/operations")
-@blueprint.doc(responses=describe.answers({200: OperationsAnswer}, "forbidden"))
+@blueprint.doc(responses=describe.answers({200: OperationsAnswer}, "forbidden", "malformed"))
 def get_operations() -> Response:
     """Which workers live, and for each partition what waits and what was given up. For operators and auditors."""
     operator()
+    no_query(request)
     redis = backend().redis
     workers = leases.heartbeat(redis, "").workers
     return _json({"workers": workers, "partitions": _fare(redis, _partitions())})
 
 
 @blueprint.get("/v1/operations/dead-letters")
-@blueprint.doc(responses=describe.answers({200: DeadLettersAnswer}, "forbidden"))
+@blueprint.doc(responses=describe.answers({200: DeadLettersAnswer}, "forbidden", "malformed"))
 def get_dead_letters() -> Response:
     """The newest commands that were given up. Their bodies are not told: they may name cards."""
     operator()
+    no_query(request)
     replies = ask_many(
         backend().redis,
         [("XREVRANGE", keys.dead(each), "+", "-", "COUNT", DEAD_LETTERS_MAX) for each in _partitions()],

@@ -10,7 +10,7 @@ from schemas.times import rfc3339
 from services.api import describe
 from services.api.auth import caller
 from services.api.backend import backend
-from services.api.body import load_body, load_query
+from services.api.body import load_body, load_query, no_query
 from services.api.commands import JSON
 from services.api.problems import Problem
 from services.api.projections import wait_for_deals
@@ -37,6 +37,7 @@ blueprint = Blueprint("players", __name__, url_prefix="/v1", description="Guests
 )
 def post_player() -> Response:
     """Become a guest: a name, an account and a token that speaks for it."""
+    no_query(request)
     name = load_body(request, _PLAYER_BODY)["name"]
     player = new_player_id(backend().config.partitions)
     # The account may come a moment after the answer: only a buy-in needs it.

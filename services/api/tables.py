@@ -14,7 +14,7 @@ from services.api import describe
 from services.api.access import look_at
 from services.api.auth import player
 from services.api.backend import backend
-from services.api.body import load_body, load_query
+from services.api.body import load_body, load_query, no_query
 from services.api.commands import JSON, refusal
 from services.api.conditions import is_known
 from services.api.problems import Problem
@@ -47,6 +47,7 @@ blueprint = Blueprint("tables", __name__, url_prefix="/v1", description="Tables,
 def post_table() -> Response:
     """Open a table. Whoever opens it does not sit by that: send `sit`."""
     creator = player()
+    no_query(request)
     body = load_body(request, _TABLE_BODY)
     answer = {"table": new_table_id(backend().config.partitions)}
     if body["private"]:

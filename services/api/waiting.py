@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from services.api.backend import Backend
 from services.api.problems import Problem
-from services.intake import Submitted, submit
+from services.intake import Submitted
 from services.store import views
 from services.store.keys import receipt_field
 
@@ -16,7 +16,7 @@ WAITERS_MAX = 256
 
 def take_in(backend: Backend, submitted: Submitted) -> Receipt | None:
     """Submit; the receipt if the command was answered before. Raises Problem if intake does not take it."""
-    taken = submit(backend.redis, submitted)
+    taken = backend.intake(submitted)
     backend.metrics.took(taken.status)
     match taken.status:
         case "reused":
