@@ -62,23 +62,15 @@ def _call(submitted: Submitted) -> scripts.Call:
     id_, actor, name, key, body, if_version = submitted
     partition = keys.partition_of(id_)
     text = _encode(body)
-    digest = fingerprint(submitted, text)
-    arguments = [
+    arguments = (
         keys.receipts(id_),
-        keys.tables(partition),
+        "" if body.get("type") in _OPENING else keys.tables(partition),
         keys.state(partition),
-        id_,
-        keys.receipt_field(actor, key),
-        digest,
-        0 if actor == CLOCK else QUEUE_MAX,  # Late players must not hold up the clock that frees their table.
-        0 if body.get("type") in _OPENING else 1,
         keys.bell(partition),
-        *("t", id_, "a", actor, "k", key, "f", digest, "b", text),
-    ]
-    if name:
-        arguments += ("n", name)
-    if if_version is not None:
-        arguments += ("v", if_version)
+        0 if actor == CLOCK else QUEUE_MAX,  # Late players must not hold up the clock that frees their table.
+        *(id_, actor, key, fingerprint(submitted, text), text, name),
+        "" if if_version is None else if_version,
+    )
     return scripts.Call((keys.commands(partition), keys.reservations(id_)), arguments)
 
 

@@ -9,6 +9,7 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from services.store import keys, scripts
+from services.store.wire import Argument
 
 BATCH_MAX = 32
 
@@ -108,63 +109,68 @@ def _keys(aggregate: str) -> tuple[str, ...]:
         keys.lease(partition),
         keys.state(partition),
         keys.receipts(aggregate),
-        keys.due(partition),
-        keys.dead(partition),
         keys.events(aggregate),
         keys.feed(aggregate),
         keys.view(aggregate),
+        keys.due(partition),
+        keys.dead(partition),
         keys.log(partition),
         keys.snapshot(aggregate),
         keys.tables(partition),
     )
 
 
+_FEW = 6  # So many of the keys are used by an entry that does nothing but append.
+
+
 def _call(entry: Entry | Answer) -> scripts.Call:
-    position = entry.position
-    head = (
-        position.fence,
-        position.previous,
-        position.command,
-        "" if entry.expected is None else entry.expected,
-        keys.push(keys.partition_of(position.aggregate)),
-        position.aggregate,
-        keys.receipt_field(position.actor, position.key),
-        entry.receipt,
-        "" if entry.forget_at is None else entry.forget_at,
+    aggregate, fence, previous, command, actor, key, _ = entry.position
+    channel = keys.push(keys.partition_of(aggregate))
+    field = keys.receipt_field(actor, key)
+    expected = "" if entry.expected is None else entry.expected
+    forget = "" if entry.forget_at is None else entry.forget_at
+    head = (fence, previous, command, expected, channel, aggregate, field, entry.receipt, forget)
+    named = _keys(aggregate)
+    if isinstance(entry, Answer):
+        return scripts.Call(named, (*head, "", *entry.dead))
+    more = _more(entry)
+    arguments = (*head, *_writes(entry, field), *(more or ("",)), *_feed(entry))
+    return scripts.Call(named if more else named[:_FEW], arguments)
+
+
+def _writes(entry: Entry, field: str) -> tuple[Argument, ...]:
+    aggregate, _, _, _, actor, key, fingerprint = entry.position
+    view = b"\0".join((entry.brief, *entry.private))
+    about = b"\0".join((entry.about, entry.who.encode(), entry.code.encode(), b"%d" % entry.settled))
+    message = b"\1".join(
+        (
+            *(aggregate.encode(), field.encode(), entry.receipt, b"%d" % (entry.expected + 1), b"%d" % entry.at),
+            *(b"\0".join((entry.shown[0], *(seen or b"" for seen in entry.shown[1]))), view, about),
+            b"1" if entry.about_changed else b"",
+        )
     )
-    tail = ("", *entry.dead) if isinstance(entry, Answer) else _writes(entry)
-    return scripts.Call(_keys(position.aggregate), head + tail)
-
-
-def _writes(entry: Entry) -> tuple[str | bytes | int, ...]:
-    position = entry.position
-    public_events, seat_events = entry.shown
     return (
-        entry.expected + 1,
-        entry.at,
-        position.actor,
-        position.key,
-        position.fingerprint,
-        entry.events,
-        entry.tag,
-        public_events,
-        *(seen or b"" for seen in seat_events),
-        entry.brief,
-        *entry.private,
-        entry.about,
-        entry.who,
-        "1" if entry.about_changed else "",
-        entry.code,
-        entry.settled,
-        entry.kinds,
-        _clock(entry),
-        "" if entry.feed_floor is None else entry.feed_floor,
-        entry.snapshot,
-        "1" if entry.counted else "",
+        *(entry.expected + 1, entry.at, actor, key, fingerprint, entry.events, entry.tag, message, view),
+        about if entry.about_changed else b"",
     )
 
 
-def _clock(entry: Entry) -> str | int:
-    if not entry.due_changed:
-        return ""
-    return "-" if entry.due is None else entry.due
+def _more(entry: Entry) -> tuple[Argument, ...]:
+    """What few entries do beside appending; () for the others."""
+    special = entry.kinds or entry.due_changed or entry.snapshot or entry.counted or entry.expected == 0
+    if not special and entry.forget_at is None and entry.feed_floor is None:
+        return ()
+    due = "" if not entry.due_changed else "-" if entry.due is None else entry.due
+    floor = "" if entry.feed_floor is None else entry.feed_floor
+    return ("more", entry.kinds, due, floor, entry.snapshot, "1" if entry.counted else "")
+
+
+def _feed(entry: Entry) -> tuple[str | bytes, ...]:
+    public, seats = entry.shown
+    if seats == _NOTHING_MORE:
+        return ("e", public)
+    told = [("e", public), *((f"e{seat}", seen) for seat, seen in enumerate(seats) if seen)]
+    return tuple(word for pair in told for word in pair)
+
+
+_NOTHING_MORE = (None, None, None)

@@ -98,7 +98,7 @@ class Feed:
             self._catch_up()
             self._ready.set()
         for message in self._ears.hear(seconds_max):
-            self._dispatch(message.data.split(b"\0"))
+            self._dispatch(message.data.split(b"\1"))
 
     def _run(self) -> None:
         pause = 0.02
@@ -151,9 +151,12 @@ def _call_all(callbacks: Iterable[Callable[[Any], None]], value: Any) -> None:
 
 
 def _change(table: str, parts: list[bytes]) -> Change:
-    _, _, _, version, at, told, *seats, brief, first, second, third, about, who, changed = parts
+    _, _, _, version, at, shown, view, rest, changed = parts
+    told, *seats = shown.split(b"\0")
     events: dict[int | None, bytes] = {seat: seen or told for seat, seen in enumerate(seats)}
     events[None] = told
+    brief, first, second, third = view.split(b"\0")
+    about, who, _, _ = rest.split(b"\0")
     players = tuple(who.decode().split("|"))
     private = (first, second, third)
     return Change(table, int(version), int(at), events, brief, private, about, players, changed == b"1")

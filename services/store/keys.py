@@ -112,7 +112,7 @@ def feed(table: str) -> str:
 
 
 def view(table: str) -> str:
-    """Hash of the table's current view in fragments, public and per seat."""
+    """Hash of the table's current view: `v`ersion, `p` what moves change, `q` the rest; parts end in zero bytes."""
     return f"m:{{p{table[2:4]}}}:vw:{table}"
 
 

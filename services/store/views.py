@@ -110,16 +110,19 @@ def is_table(redis: Redis, table: str) -> bool:
     return bool(ask(redis, "HEXISTS", keys.view(table), "v"))
 
 
-_VIEW = ("v", "p", "w0", "w1", "w2", "q", "who", "code", "settled")
+_VIEW = ("v", "p", "q")
 
 
 def _current(values: list[bytes]) -> Current | None:
-    version, brief, first, second, third, about, who, code, settled = values
+    version, play, rest = values
     if version is None:
         return None
+    brief, first, second, third = play.split(b"\0")
+    about, who, code, settled = rest.split(b"\0")
     seats = tuple(who.decode().split("|"))
-    public = b"%b,%b" % (brief, about)
-    return Current(int(version), public, (first, second, third), seats, code.decode(), int(settled))
+    return Current(
+        int(version), b"%b,%b" % (brief, about), (first, second, third), seats, code.decode(), int(settled)
+    )
 
 
 def _item(id_: bytes, flat: Reply) -> Item:

@@ -214,14 +214,14 @@ def test_live_readers_hear_of_events_and_receipts(store: Redis) -> None:
     ears = channels.Ears(store)
     ears.listen([keys.push(PARTITION)])
     apply_many(store, [entry(position(lease, 1), 0), answer(position(lease, 2), 1)])
-    heard = [message.data.split(b"\0") for message in ears.hear(1.0)]
+    heard = [message.data.split(b"\1") for message in ears.hear(1.0)]
     ears.close()
     assert [parts[:2] for parts in heard] == [
         [TABLE.encode(), f"{ANA}/k1".encode()], [TABLE.encode(), f"{ANA}/k2".encode()]
     ]
     assert heard[0][3] == b"1"
-    assert heard[0][9] == b'"version":1'
-    assert heard[0][13] == '"word":"šest"'.encode()
+    assert heard[0][6].split(b"\0") == [b'"version":1', b'"seat":0', b'"seat":1', b'"seat":2']
+    assert heard[0][7].split(b"\0")[0] == '"word":"šest"'.encode()
     assert len(heard[1]) == 3
 
 

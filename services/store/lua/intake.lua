@@ -1,22 +1,24 @@
 -- Takes a command in, once per key of its sender.
 --
 -- KEYS  1 commands of the partition (stream)   2 reservations of the aggregate (hash)
--- ARGV  1 name of the receipts  2 name of the tables  3 name of the partition's state: only read, so that whoever
---         takes commands in needs no right to write them; all three share the hash tag of KEYS
---       4 aggregate  5 field "<actor>/<key>"  6 fingerprint  7 most commands that may wait, "0": no limit
---       8 "1" when the aggregate must exist   9 channel that wakes the owner of the partition
---       10... the fields and values of the command
+-- ARGV  1 name of the receipts  2 name of the tables, "": the aggregate need not exist  3 name of the partition's
+--         state: these are only read, so that whoever takes commands in needs no right to write them; all three share
+--         the hash tag of KEYS
+--       4 channel that wakes the owner of the partition  5 most commands that may wait, "0": no limit
+--       6 aggregate  7 actor  8 key  9 fingerprint  10 body, JSON  11 name of the actor
+--       12 version that the sender insists on, "": any
 -- Gives {"new", command id} | {"dup", receipt or ""} | {"reused"} | {"unknown"} | {"busy"}
 local commands, reservations = KEYS[1], KEYS[2]
-local receipts, tables, state = ARGV[1], ARGV[2], ARGV[3]
-local aggregate, field, fingerprint, limit = ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7])
+local tables, state, limit = ARGV[2], ARGV[3], tonumber(ARGV[5])
+local aggregate, fingerprint = ARGV[6], ARGV[9]
+local field = ARGV[7] .. '/' .. ARGV[8]
 
 local reserved = redis.call('HGET', reservations, field)
 if reserved then
   if reserved ~= fingerprint then return {'reused'} end
-  return {'dup', redis.call('HGET', receipts, field) or ''}
+  return {'dup', redis.call('HGET', ARGV[1], field) or ''}
 end
-if ARGV[8] == '1' and redis.call('SISMEMBER', tables, aggregate) == 0 then return {'unknown'} end
+if tables ~= '' and redis.call('SISMEMBER', tables, aggregate) == 0 then return {'unknown'} end
 
 local cursor = redis.call('HGET', state, 'cur') or '0-0'
 -- Handled commands go in whole blocks as new ones come; only a queue that seems full is worth a trim of its own.
@@ -28,6 +30,15 @@ end
 -- The lengths and fields read above prove the types of both keys: nothing below can fail halfway.
 if limit == 0 then redis.call('XLEN', commands) end
 redis.call('HSET', reservations, field, fingerprint)
-local id = redis.call('XADD', commands, 'MINID', '~', cursor, '*', unpack(ARGV, 10))
-redis.call('PUBLISH', ARGV[9], '')
+local entry = {'t', aggregate, 'a', ARGV[7], 'k', ARGV[8], 'f', fingerprint, 'b', ARGV[10]}
+if ARGV[11] ~= '' then
+  entry[#entry + 1] = 'n'
+  entry[#entry + 1] = ARGV[11]
+end
+if ARGV[12] ~= '' then
+  entry[#entry + 1] = 'v'
+  entry[#entry + 1] = ARGV[12]
+end
+local id = redis.call('XADD', commands, 'MINID', '~', cursor, '*', unpack(entry))
+redis.call('PUBLISH', ARGV[4], '')
 return {'new', id}
