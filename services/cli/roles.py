@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from services.config import Config
+from services.serve.addresses import jobs_url
 from services.serve.folder import read_running
-from services.serve.own import jobs_url
 from services.serve.role import StoreSilent, run_role
 
 NO_STORE = """\

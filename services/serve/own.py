@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError, ResponseError
 
+from services.serve.addresses import without_password
 from services.serve.errors import CannotServe
 
 OLDEST = (7, 0)
@@ -60,27 +60,6 @@ def warnings(facts: Mapping[str, str]) -> Iterator[str]:
         yield "the store does not tell its appendfsync: unless it is `always`, a power cut loses commands"
     elif fsync != "always":
         yield f"the store's appendfsync is {fsync}: a power cut may lose answered commands. Set: always"
-
-
-def jobs_url(url: str) -> str:
-    """Database 1 of the same server, or 0 when the tables are in 1."""
-    parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query))
-    used = query.get("db") or ("0" if parts.scheme == "unix" else parts.path.strip("/") or "0")
-    other = "0" if used == "1" else "1"
-    if parts.scheme == "unix":
-        # Spelt by hand: the standard library drops the empty host of a unix address.
-        return f"unix://{parts.netloc}{parts.path}?{urlencode({**query, 'db': other})}"
-    query.pop("db", None)
-    return urlunsplit((parts.scheme, parts.netloc, f"/{other}", urlencode(query), ""))
-
-
-def without_password(url: str) -> str:
-    """`url` as it may be shown."""
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    return url.replace(f":{parts.password}@", ":***@", 1)
 
 
 def _facts(redis: Redis) -> dict[str, str]:

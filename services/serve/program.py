@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from services.config import Config, settings
 from services.serve import embedded, folder
+from services.serve.addresses import jobs_url
 from services.serve.binary import find_server
 from services.serve.child import Child
 from services.serve.errors import CannotServe
@@ -96,7 +97,7 @@ def _store(
 
         for warning in own.check(config.redis_url):
             say(f"warning: {warning}")
-        return [], replace(config, jobs_redis_url=config.jobs_redis_url or own.jobs_url(config.redis_url))
+        return [], replace(config, jobs_redis_url=config.jobs_redis_url or jobs_url(config.redis_url))
     server = find_server()
     path = folder.prepare_socket(config.data)
     embedded.end_orphan(path)

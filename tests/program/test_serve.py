@@ -224,6 +224,14 @@ def test_the_overview_teaches_without_importing_a_web_server():
         assert word in done.stdout
 
 
+@pytest.mark.parametrize("command", ["api", "push", "front", "worker", "projector", "jobs"])
+def test_a_role_loads_nothing_that_opens_connections_before_it_is_prepared(command):
+    program = f"import sys; from services.cli import marias; marias.get_command(None, {command!r}); " \
+              "import services.serve.role; sys.exit(bool({'ssl', 'redis', 'flask'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=sources.ROOT, check=False)
+    assert done.returncode == 0, "gevent's patch comes too late for what is already loaded"
+
+
 @pytest.mark.parametrize("command", ["serve", "demo", "deal", "token", "rebuild", "bench", "settings", "api", "push",
                                      "worker", "projector", "jobs", "front"])
 def test_every_command_explains_itself(command):

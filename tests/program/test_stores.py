@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from services.serve import binary, embedded, own
+from services.serve import addresses, binary, embedded, own
 from tests import servers
 
 BOTH = pytest.mark.parametrize("server", ["valkey", "redis"], indirect=True)
@@ -90,7 +90,7 @@ def test_the_oldest_store_speaks_as_7_0(version, fits):
     ("unix:///run/s.sock?db=1", "unix:///run/s.sock?db=0"),
 ])
 def test_jobs_go_to_another_database_of_the_same_server(tables, jobs):
-    assert own.jobs_url(tables) == jobs
+    assert addresses.jobs_url(tables) == jobs
 
 
 def test_the_packaged_server_goes_before_the_path(monkeypatch):

@@ -1,0 +1,24 @@
+"""Addresses of stores, read and changed as text: the store's own library may only be loaded after gevent's patch."""
+
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+
+def jobs_url(url: str) -> str:
+    """Database 1 of the same server, or 0 when the tables are in 1."""
+    parts = urlsplit(url)
+    query = dict(parse_qsl(parts.query))
+    used = query.get("db") or ("0" if parts.scheme == "unix" else parts.path.strip("/") or "0")
+    other = "0" if used == "1" else "1"
+    if parts.scheme == "unix":
+        # Spelt by hand: the standard library drops the empty host of a unix address.
+        return f"unix://{parts.netloc}{parts.path}?{urlencode({**query, 'db': other})}"
+    query.pop("db", None)
+    return urlunsplit((parts.scheme, parts.netloc, f"/{other}", urlencode(query), ""))
+
+
+def without_password(url: str) -> str:
+    """`url` as it may be shown."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    return url.replace(f":{parts.password}@", ":***@", 1)
