@@ -53,12 +53,16 @@ class Trick:
         return Trick(self.order, (*self.cards, card), self.top_with(card), 0, ())
 
 
-def playable(hand: int, trick: Trick) -> int:
-    """The cards of `hand` that may be played to `trick` (§7.1-§7.5)."""
+def playable(hand: int, trick: Trick, held_back: int = 0) -> int:
+    """The cards of `hand` that may be played to `trick` (§7.1-§7.5); `held_back` only if nothing else may (§7.6)."""
     for duty in trick.duties:
         if cards := hand & duty:
-            return cards
-    return hand
+            break
+    else:
+        cards = hand
+    if held_back:
+        return cards & ~held_back or cards
+    return cards
 
 
 @cache

@@ -43,8 +43,7 @@ class Shape:
 
 
 def _discard(seat: int, cards: tuple[int, ...]) -> Discard:
-    low, high = cards
-    return discards(seat)[low][high]
+    return discards(seat)[cards]
 
 
 def _flek(seat: int, raises: tuple[Part, ...] = (), announces: tuple[Proti, ...] = ()) -> Flek:

@@ -2,7 +2,7 @@
 
 from typing import TypeVar, assert_never
 
-from engine.cards import CARDS, SUIT_MASKS, TENS_AND_ACES, cards_of, mask_of
+from engine.cards import ALL_CARDS, CARDS, SUIT_MASKS, TENS_AND_ACES, cards_of, mask_of
 from engine.errors import RuleViolation
 from engine.games.voleny.commands import (
     Announce,
@@ -14,6 +14,7 @@ from engine.games.voleny.commands import (
     Discard,
     Flek,
     Good,
+    Move,
     PlayCard,
     TakeOver,
 )
@@ -51,32 +52,11 @@ Phase = TypeVar("Phase")
 
 def decide(deal: State, command: Command) -> tuple[Event, ...]:
     """The events `command` causes. Raises RuleViolation when the rules forbid it."""
+    if isinstance(command, PlayCard) and isinstance(deal, Playing):
+        return play_card(deal, command)
     if isinstance(command, Deal):
         return _deal(_in(Undealt, deal), command)
-    if command.seat != deal.seat:
-        raise RuleViolation("deal_over" if isinstance(deal, Over) else "not_your_turn")
-    match command:
-        case PlayCard():
-            return play_card(_in(Playing, deal), command)
-        case Good():
-            return _good(deal)
-        case Flek():
-            return double(_in(Doubling, deal), command)
-        case ChooseTrump():
-            return _choose_trump(_in(ChoosingTrump, deal), command)
-        case Discard():
-            return _discard(_in(Discarding, deal), command)
-        case Declare():
-            return _declare(_in(Declaring, deal), command)
-        case TakeOver():
-            return _take_over(deal)
-        case Announce():
-            return _announce(_in(Announcing, deal), command)
-        case Claim():
-            # Until claims can be judged none is certain (§9.1).
-            raise RuleViolation("claim_not_certain" if isinstance(deal, Playing) else "wrong_phase")
-        case _:
-            assert_never(command)
+    return _move(deal, command)
 
 
 def colour_is_closed(deal: Declaring) -> bool:
@@ -108,6 +88,37 @@ def contracts_open(hand: int, trump: int) -> tuple[tuple[Part, ...], ...]:
     return tuple(contracts)
 
 
+def _move(deal: State, command: Move) -> tuple[Event, ...]:
+    if command.seat != deal.seat:
+        raise RuleViolation("deal_over" if isinstance(deal, Over) else "not_your_turn")
+    match command:
+        case Good():
+            return _good(deal)
+        case Flek():
+            return double(_in(Doubling, deal), command)
+        case ChooseTrump():
+            return _choose_trump(_in(ChoosingTrump, deal), command)
+        case Discard():
+            return _discard(_in(Discarding, deal), command)
+        case Declare():
+            return _declare(_in(Declaring, deal), command)
+        case TakeOver():
+            return _take_over(deal)
+        case Announce():
+            return _announce(_in(Announcing, deal), command)
+        case PlayCard():
+            raise RuleViolation("wrong_phase")
+        case Claim():
+            raise _claim_refused(deal)
+        case _:
+            assert_never(command)
+
+
+def _claim_refused(deal: State) -> RuleViolation:
+    """Until claims can be judged none is certain (§9.1)."""
+    return RuleViolation("claim_not_certain" if isinstance(deal, Playing) else "wrong_phase")
+
+
 def _in(phase: type[Phase], deal: object) -> Phase:
     if not isinstance(deal, phase):
         raise RuleViolation("wrong_phase")
@@ -115,7 +126,8 @@ def _in(phase: type[Phase], deal: object) -> Phase:
 
 
 def _deal(deal: Undealt, command: Deal) -> tuple[Event, ...]:
-    assert sorted(command.deck) == list(range(CARDS)), "a deck is 32 different cards"
+    assert len(command.deck) == CARDS, "a deck has 32 cards"
+    assert mask_of(command.deck) == ALL_CARDS, "the cards of a deck are different"
     assert command.dealer in range(SEATS)
     return (Dealt(rules=command.rules, dealer=command.dealer, deck=command.deck),)
 

@@ -32,9 +32,9 @@ def double(deal: Doubling, command: Flek) -> tuple[Event, ...]:
         raise RuleViolation("nothing_raised")
     if shut := raises & ~deal.open:
         raise RuleViolation("part_not_open", parts=parts_of(shut))
-    if full := raises & ~raisable(deal):
+    if full := raises and raises & ~raisable(deal):
         raise RuleViolation("level_maximum", parts=parts_of(full))
-    if barred := protis & ~announceable(deal):
+    if barred := protis and protis & ~announceable(deal):
         raise RuleViolation("proti_not_allowed", parts=parts_of(barred))
     said = deal.said
     word = doubled(deal.seat, parts_of(raises & ~said), parts_of(raises & said), command.announces)

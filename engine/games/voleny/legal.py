@@ -4,7 +4,7 @@ from functools import cache
 from itertools import combinations
 from typing import assert_never
 
-from engine.cards import cards_of
+from engine.cards import CARDS, cards_of
 from engine.games.voleny.commands import (
     GOODS,
     TAKE_OVERS,
@@ -35,9 +35,9 @@ from engine.games.voleny.state import (
 
 def legal(deal: State) -> tuple[Move, ...]:
     """Every move that `decide` would accept of the seat to act; none before the deal and after it."""
+    if isinstance(deal, Playing):
+        return plays_open(deal)
     match deal:
-        case Playing():
-            return plays_open(deal)
         case Doubling():
             return words_open(deal)
         case ChoosingTrump():
@@ -63,9 +63,14 @@ def to_act(deal: State) -> tuple[int, ...]:
 
 
 def _choices(deal: ChoosingTrump) -> tuple[ChooseTrump, ...]:
-    seat = deal.seat
-    seven = [trumps(seat, card) for card in cards_of(deal.hands[seat])]
-    return (*seven, *_blind(seat)) if deal.rules.allow_blind else tuple(seven)
+    by_card = _by_card(deal.seat)
+    seven = [by_card[card] for card in cards_of(deal.hands[deal.seat])]
+    return (*seven, *_blind(deal.seat)) if deal.rules.allow_blind else tuple(seven)
+
+
+@cache
+def _by_card(seat: int) -> tuple[ChooseTrump, ...]:
+    return tuple(trumps(seat, card) for card in range(CARDS))
 
 
 @cache

@@ -16,43 +16,46 @@ TRICKS = 10
 def cards_open(deal: Playing) -> int:
     """The cards that the seat to act may play (§7.1-§7.6)."""
     seat, contract, left, trick, _, _ = deal
-    cards = playable(contract.hands[seat] & left, trick)
-    if locked := contract.locked[seat]:
-        return cards & ~locked or cards
-    return cards
+    return playable(contract.hands[seat] & left, trick, contract.locked[seat])
 
 
 def plays_open(deal: Playing) -> tuple[PlayCard, ...]:
     """Every play open to the seat, by card; where a word is asked, first with yes and then with no (§7.8)."""
-    seat, contract, left, _, _, _ = deal
-    cards = cards_open(deal)
+    seat, contract, left, trick, _, _ = deal
+    hand = contract.hands[seat] & left
+    cards = playable(hand, trick, contract.locked[seat])
     if contract.words[seat]:
-        return _plays_with_words(seat, cards, contract.hands[seat] & left)
-    hearts, bells, acorns, leaves = _PLAYS_OF_BYTE[seat]
-    return hearts[cards & 255] + bells[cards >> 8 & 255] + acorns[cards >> 16 & 255] + leaves[cards >> 24]
+        return _plays_with_words(seat, cards, hand)
+    plays = _PLAYS_OF_SUIT[seat]
+    if one_suit := plays.get(cards):
+        return one_suit
+    return plays[cards & 0xFF] + plays[cards & 0xFF00] + plays[cards & 0xFF0000] + plays[cards & 0xFF000000]
 
 
 def play_card(deal: Playing, command: PlayCard) -> tuple[Event, ...]:
     """The card, and what it brings about: the trick taken, the deal settled."""
     seat, contract, left, trick, taken, marriages = deal
-    card, word = command.card, command.marriage
-    if not cards_open(deal) >> card & 1:
+    if command.seat != seat:
+        raise RuleViolation("not_your_turn")
+    card, hand = command.card, contract.hands[seat] & left
+    if not playable(hand, trick, contract.locked[seat]) >> card & 1:
         raise _refusal(deal, card)
     events: tuple[Event, ...] = PLAYED[seat][card]
-    if MATES[card] & contract.hands[seat] & left and contract.trump != NO_TRUMP:
-        if points := _marriage(deal, command):
+    mate = MATES[card]
+    if mate and hand & mate and contract.trump != NO_TRUMP:
+        points = _marriage(deal, command)
+        if points is not None:
             marriages = (*marriages, (seat, points))
-        events = played(seat, card, word, points)
-    elif word is not None:
+        events = played(seat, card, command.marriage, points)
+    elif command.marriage is not None:
         raise RuleViolation("marriage_word_not_asked")
     if len(trick.cards) < 2:
         return events
     taker = (seat + 1 + trick.top_with(card)) % SEATS
-    events += TAKEN[taker]
     if len(taken) < TRICKS - 1 and (contract.trump != NO_TRUMP or _goes_on(deal, taker)):
-        return events
+        return events + TAKEN[taker]
     result = settle(contract, (*taken, (taker, (*trick.cards, card))), marriages)
-    return (*events, DealScored(result=result))
+    return (*events, *TAKEN[taker], DealScored(result=result))
 
 
 def _plays_with_words(seat: int, cards: int, hand: int) -> tuple[PlayCard, ...]:
@@ -91,11 +94,12 @@ def _refusal(deal: Playing, card: int) -> RuleViolation:
     return RuleViolation("seven_locked" if locked else "illegal_card", legal=cards_of(cards_open(deal)))
 
 
-_PLAYS_OF_BYTE = tuple(
-    tuple(
-        tuple(tuple(PLAYS[seat][8 * suit + rank] for rank in range(8) if byte >> rank & 1) for byte in range(256))
+_PLAYS_OF_SUIT = tuple(
+    {
+        ranks << 8 * suit: tuple(PLAYS[seat][8 * suit + rank] for rank in range(8) if ranks >> rank & 1)
         for suit in range(4)
-    )
+        for ranks in range(256)
+    }
     for seat in range(SEATS)
 )
-"""For each seat and suit, and each set of ranks of it, the commands to play one of them."""
+"""For each seat, and each set of cards of one suit, the commands to play one of them."""

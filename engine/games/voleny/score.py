@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from engine.cards import CARDS, HEARTS, TENS_AND_ACES
 from engine.game import PartResult, Result
-from engine.games.voleny.rules import HRA, PARTS, SEATS, Rules, bits_of
+from engine.games.voleny.rules import PARTS, SEATS, Rules
 from engine.games.voleny.state import NOBODY, Bid, Contract
 from engine.games.voleny.sure import takes_all_with_trumps, takes_all_without_trumps, takes_nothing
 from engine.tricks import NO_TRUMP
@@ -23,16 +23,6 @@ class Side(NamedTuple):
     marriages: tuple[int, ...]
 
 
-class Row(NamedTuple):
-    """One part as it ended; `base` is what a defender would pay for it at level 0."""
-
-    part: str
-    won: bool
-    level: int
-    base: int
-    sure: bool = False
-
-
 def settle(contract: Contract, taken: Taken, marriages: Marriages) -> Result:
     """The result of a deal that was played to its end."""
     if contract.trump == NO_TRUMP:
@@ -48,7 +38,7 @@ def settle(contract: Contract, taken: Taken, marriages: Marriages) -> Result:
         capped,
         (declarer.points, defence.points),
         (declarer.marriages, defence.marriages),
-        tuple(PartResult(row.part, row.won, row.level, row.base << row.level, row.sure) for row in rows),
+        tuple(rows),
     )
 
 
@@ -82,53 +72,53 @@ def sides(contract: Contract, taken: Taken, marriages: Marriages) -> tuple[Side,
     )
 
 
-def _without_trumps(contract: Contract, taken: Taken) -> Row:
+def _without_trumps(contract: Contract, taken: Taken) -> PartResult:
     """Betl or durch (§5.5, §8.8)."""
-    hand, talon = contract.hands[contract.declarer], contract.talon
-    all_his = all(taker == contract.declarer for taker, _ in taken)
-    none_his = all(taker != contract.declarer for taker, _ in taken)
+    hand, talon, rates = contract.hands[contract.declarer], contract.talon, contract.rules.rates
+    takers = {taker for taker, _ in taken}
     if contract.game == "betl":
-        return _row(contract, "betl", none_his, contract.rules.rates.betl, takes_nothing(hand, talon))
-    return _row(contract, "durch", all_his, contract.rules.rates.durch, takes_all_without_trumps(hand, talon))
+        won, sure = contract.declarer not in takers, takes_nothing(hand, talon)
+        return _row(contract, "betl", won, rates.betl, sure)
+    won, sure = takers == {contract.declarer}, takes_all_without_trumps(hand, talon)
+    return _row(contract, "durch", won, rates.durch, sure)
 
 
-def _with_trumps(contract: Contract, taken: Taken, declarer: Side, defence: Side) -> list[Row]:
+def _with_trumps(contract: Contract, taken: Taken, declarer: Side, defence: Side) -> list[PartResult]:
     """The rows of a trump game, in the order of the rule book."""
+    parts, declarers_seat, (sedma_proti, sto_proti) = contract.parts, contract.declarer, contract.protis
     rates, hearts = contract.rules.rates, hearts_factor(contract)
-    sure = takes_all_with_trumps(contract.hands[contract.declarer], contract.talon, contract.trump)
+    sure = takes_all_with_trumps(contract.hands[declarers_seat], contract.talon, contract.trump)
+    seven, last = _player_of_seven_in_last_trick(contract, taken), taken[-1][0]
     rows = []
-    if "hra" in contract.parts:
+    if "hra" in parts:
         rows.append(_hra(contract, declarer, defence, sure))
-    seven_player = _player_of_seven_in_last_trick(contract, taken)
-    last_taker = taken[-1][0]
-    if "sedma" in contract.parts:
-        won = seven_player == last_taker == contract.declarer
+    if "sedma" in parts:
+        won = seven == last == declarers_seat
         rows.append(_row(contract, "sedma", won, rates.sedma * hearts, sure))
-    elif contract.protis[0] == NOBODY and seven_player != NOBODY:
-        won = (seven_player == contract.declarer) == (seven_player == last_taker)
-        rows.append(Row("ticha_sedma", won, 0, _signed(won, rates.ticha_sedma * hearts)))
-    if "sto" in contract.parts:
+    elif sedma_proti == NOBODY and seven != NOBODY:
+        won = (seven == declarers_seat) == (seven == last)
+        rows.append(_row(contract, "ticha_sedma", won, rates.ticha_sedma * hearts, False))
+    if "sto" in parts:
         tens = _hundred(contract.rules, declarer, defence)
-        rows.append(Row("sto", tens > 0, _level(contract, "sto"), tens * rates.sto * hearts, sure))
-    if contract.protis[0] != NOBODY:
-        won = seven_player == last_taker == contract.protis[0]
-        rows.append(Row("sedma_proti", won, _level(contract, "sedma_proti"), -_signed(won, rates.sedma * hearts)))
-    if contract.protis[1] != NOBODY:
+        rows.append(_row(contract, "sto", tens > 0, abs(tens) * rates.sto * hearts, sure))
+    if sedma_proti != NOBODY:
+        won = seven == last == sedma_proti
+        rows.append(_row(contract, "sedma_proti", won, -rates.sedma * hearts, False))
+    if sto_proti != NOBODY:
         tens = _hundred(contract.rules, defence, declarer)
-        rows.append(Row("sto_proti", tens > 0, _level(contract, "sto_proti"), -tens * rates.sto * hearts))
+        rows.append(_row(contract, "sto_proti", tens > 0, -abs(tens) * rates.sto * hearts, False))
     return rows
 
 
-def _hra(contract: Contract, declarer: Side, defence: Side, sure: bool) -> Row:
+def _hra(contract: Contract, declarer: Side, defence: Side, sure: bool) -> PartResult:
     """Hra, or the silent sto that replaces it (§8.1, §8.2)."""
     own = declarer.points + sum(declarer.marriages)
     others = defence.points + sum(defence.marriages)
     won, most = own > others, max(own, others)
-    base = contract.rules.rates.hra * hearts_factor(contract)
-    level = _level(contract, "hra")
+    amount = contract.rules.rates.hra * hearts_factor(contract)
     if most >= 100 and contract.protis[1] == NOBODY:
-        return Row("tiche_sto", won, level, _signed(won, base * 2 * (1 + (most - 100) // 10)), sure)
-    return Row("hra", won, level, _signed(won, base), sure)
+        return _row(contract, "tiche_sto", won, amount * 2 * (1 + (most - 100) // 10), sure)
+    return _row(contract, "hra", won, amount, sure)
 
 
 def _hundred(rules: Rules, side: Side, other: Side) -> int:
@@ -154,19 +144,13 @@ def _player_of_seven_in_last_trick(contract: Contract, taken: Taken) -> int:
     return (taken[-2][0] + cards.index(seven)) % SEATS
 
 
-def _level(contract: Contract, part: str) -> int:
-    return contract.levels[_PART_INDEX[part]]
+def _row(contract: Contract, part: str, won: bool, amount: int, sure: bool) -> PartResult:
+    """A part that brings its announcer `amount` from each defender at level 0 if it is won; a loss costs him that."""
+    level = 0 if part == "ticha_sedma" else contract.levels[_INDEX[part]]
+    return PartResult(part, won, level, (amount if won else -amount) << level, sure)
 
 
-def _row(contract: Contract, part: str, won: bool, amount: int, sure: bool) -> Row:
-    return Row(part, won, _level(contract, part), _signed(won, amount), sure)
-
-
-def _signed(won: bool, amount: int) -> int:
-    return amount if won else -amount
-
-
-def _payments(contract: Contract, rows: list[Row]) -> tuple[tuple[int, int, int], bool]:
+def _payments(contract: Contract, rows: list[PartResult]) -> tuple[tuple[int, int, int], bool]:
     """Chips by seat, and whether the cap changed them (§8.9)."""
     left, right = (contract.declarer + 1) % SEATS, (contract.declarer + 2) % SEATS
     from_left = from_right = 0
@@ -181,15 +165,15 @@ def _payments(contract: Contract, rows: list[Row]) -> tuple[tuple[int, int, int]
     return (payments[0], payments[1], payments[2]), (capped_left, capped_right) != (from_left, from_right)
 
 
-def _shares(row: Row, left: int, right: int) -> tuple[int, int]:
+def _shares(row: PartResult, left: int, right: int) -> tuple[int, int]:
     """What each defender pays for a part: who doubled a sure one pays for both (§8.10)."""
-    amount = row.base << row.level
-    if row.sure and row.won:
-        bit = _PART_BIT[row.part]
-        if left & bit and not right & bit:
-            return 2 * amount - row.base, row.base
-        if right & bit and not left & bit:
-            return row.base, 2 * amount - row.base
+    amount = row.per_defender
+    if row.sure and row.won and row.level:
+        base, bit = amount >> row.level, 1 << _INDEX[row.part]
+        if not right & bit:
+            return 2 * amount - base, base
+        if not left & bit:
+            return base, 2 * amount - base
     return amount, amount
 
 
@@ -197,5 +181,5 @@ def _clamp(net: int, cap: int) -> int:
     return max(-cap, min(cap, net)) if cap else net
 
 
-_PART_INDEX: dict[str, int] = {part: index for index, part in enumerate(PARTS)}
-_PART_BIT: dict[str, int] = {part: bits_of((part,)) for part in PARTS} | {"tiche_sto": HRA}
+_INDEX: dict[str, int] = {part: index for index, part in enumerate(PARTS)} | {"tiche_sto": 0}
+"""Where the level of a part is found; a silent sto has that of hra."""

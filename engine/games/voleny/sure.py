@@ -1,58 +1,67 @@
 """Sure games: parts that the declarer cannot fail whatever the unseen cards and the defence (§8.10).
 
-Judged before the first card, from the declarer's ten cards and his talon alone.
+Judged before the first card, from the declarer's ten cards and his talon alone. A suit is looked at as
+the ranks in his hand and the ranks out, eight bits each, the higher bit the stronger card.
 """
 
-from engine.cards import ALL_CARDS, NATURAL, SUIT_MASKS, TEN_HIGH, above, cards_of
+from engine.cards import ALL_CARDS, TEN_HIGH, mask_of, strength
 
-_HIGHER = above(NATURAL)
-_HIGHER_TEN_HIGH = above(TEN_HIGH)
+_SHIFTS = (0, 8, 16, 24)
 
 
 def takes_all_without_trumps(hand: int, talon: int) -> bool:
     """Whether a durch is sure."""
     out = ALL_CARDS & ~(hand | talon)
-    return all(_suit_runs(hand & suit, out & suit, _HIGHER) for suit in SUIT_MASKS)
+    return all(_is_run(hand >> shift & 255, out >> shift & 255) for shift in _SHIFTS)
 
 
 def takes_all_with_trumps(hand: int, talon: int, trump: int) -> bool:
-    """Whether the declarer, on lead, takes all ten tricks with trumps: then hra is sure, and sto, and sedma."""
+    """Whether the declarer, on lead, takes all ten tricks: then hra is sure, and an announced sto or sedma."""
     out = ALL_CARDS & ~(hand | talon)
-    trumps = SUIT_MASKS[trump]
-    if _masters(hand & trumps, out & trumps, _HIGHER_TEN_HIGH) < (out & trumps).bit_count():
+    own_trumps, out_trumps = _TEN_HIGH[hand >> 8 * trump & 255], _TEN_HIGH[out >> 8 * trump & 255]
+    if _masters(own_trumps, out_trumps) < out_trumps.bit_count():
         return False
     return all(
-        _suit_runs(hand & suit, out & suit, _HIGHER_TEN_HIGH) for index, suit in enumerate(SUIT_MASKS) if index != trump
+        _is_run(_TEN_HIGH[hand >> shift & 255], _TEN_HIGH[out >> shift & 255])
+        for shift in _SHIFTS
+        if shift != 8 * trump
     )
 
 
 def takes_nothing(hand: int, talon: int) -> bool:
-    """Whether a betl is sure: some first lead is beaten, and nothing of what is left can be made to take a trick."""
+    """Whether a betl is sure: some first lead is beaten, and no card that is left can be made to take a trick."""
     out = ALL_CARDS & ~(hand | talon)
-    weak = [suit for suit in SUIT_MASKS if not _stays_under(hand & suit, out & suit)]
-    if len(weak) > 1:
-        return False
-    return any(_is_sure_lead(card, hand, out) for card in cards_of(hand & weak[0] if weak else hand))
+    weak = None
+    for shift in _SHIFTS:
+        if not _stays_under(hand >> shift & 255, out >> shift & 255):
+            if weak is not None:
+                return False
+            weak = shift
+    leads = _SHIFTS if weak is None else (weak,)
+    return any(_has_sure_lead(hand >> shift & 255, out >> shift & 255) for shift in leads)
 
 
-def _suit_runs(own: int, out: int, higher: tuple[int, ...]) -> bool:
-    return _masters(own, out, higher) >= min(own.bit_count(), out.bit_count())
+def _masters(own: int, out: int) -> int:
+    """How many own cards are above all that are out."""
+    return (own >> out.bit_length()).bit_count()
 
 
-def _masters(own: int, out: int, higher: tuple[int, ...]) -> int:
-    """How many own cards of a suit are above all that are out."""
-    return sum(1 for card in cards_of(own) if not higher[card] & out)
+def _is_run(own: int, out: int) -> bool:
+    """Whether a suit that is led through takes a trick with every card."""
+    return _masters(own, out) >= min(own.bit_count(), out.bit_count())
 
 
 def _stays_under(own: int, out: int) -> bool:
-    """Whether no card out is below an own card of the suit; bits of one suit rise in the natural order."""
-    return not own or not out or own.bit_length() <= (out & -out).bit_length()
+    """Whether no card out is below an own one, so that the suit can never be made to take a trick."""
+    return not own or not out or own < out & -out
 
 
-def _is_sure_lead(card: int, hand: int, out: int) -> bool:
-    """Whether a sure betl may begin with `card`, all other suits being safe."""
-    suit = SUIT_MASKS[card >> 3]
-    if not _HIGHER[card] & out:
-        return False
-    rest = hand & suit & ~(1 << card)
-    return (out & suit).bit_count() == 1 or _stays_under(rest, out & suit)
+def _has_sure_lead(own: int, out: int) -> bool:
+    """Whether a sure betl may begin in this suit, the others being safe: the lead is beaten, the rest stays under."""
+    leads = (1 << rank for rank in range(8) if own >> rank & 1)
+    return any(lead < out and (out.bit_count() == 1 or _stays_under(own ^ lead, out)) for lead in leads)
+
+
+_PLACES = strength(TEN_HIGH)
+_TEN_HIGH = tuple(mask_of(_PLACES[rank] for rank in range(8) if ranks >> rank & 1) for ranks in range(256))
+"""For each set of ranks in their natural order the same set with the ten below the ace only."""
