@@ -18,8 +18,20 @@ PLAIN = [CODES[card] for card in range(32) if CODES[card][0] in "789J"]
 
 
 def settled(
-    contract="hra", *, last="8d 8s 9s", leader=BARA, points=50, marriages="", levels=(), proti="", by=CYRIL,
-    doublers=(CYRIL,), bara="Kd Qd", talon="", takers=None, **rules,
+    contract="hra",
+    *,
+    last="8d 8s 9s",
+    leader=BARA,
+    points=50,
+    marriages="",
+    levels=(),
+    proti="",
+    by=CYRIL,
+    doublers=(CYRIL,),
+    bara="Kd Qd",
+    talon="",
+    takers=None,
+    **rules,
 ):
     """How a deal is settled in which Bára is declarer and trumps are the suit of her first card.
 
