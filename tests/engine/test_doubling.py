@@ -22,7 +22,7 @@ def doubled(contract, sentence, **rules):
 
 
 @pytest.mark.parametrize(("sentence", "asks", "words"), [
-    pytest.param("", CYRIL, ["hra", "sedma", "hra sedma"], id="the defence first, from the left, about any of the parts"),
+    pytest.param("", CYRIL, ["hra", "sedma", "hra sedma"], id="the defence first, from the left, about any part"),
     pytest.param("Cyril good", ANA, ["hra", "sedma", "hra sedma"], id="then the other defender"),
     pytest.param("Cyril hra", ANA, ["hra", "sedma", "hra sedma"], id="who may join the raise, raise another, or both"),
     pytest.param("Cyril hra, Ana good", BARA, ["hra"], id="the declarer only about what was raised"),
@@ -100,7 +100,8 @@ def test_the_ladder_ends_at_the_sixth_level():
 def test_a_table_may_end_it_sooner_and_a_raise_to_the_maximum_may_be_joined():
     """§6.2: option `flek_levels_max`."""
     deal = doubled("hra", "Cyril hra", flek_levels_max=1).then_asks(ANA).then_may(good(ANA), flek(ANA, "hra"))
-    deal.when(flek(ANA, "hra")).then_asks(BARA).then_may(good(BARA)).when(flek(BARA, "hra")).then_refused("level_maximum")
+    deal.when(flek(ANA, "hra")).then_asks(BARA).then_may(good(BARA))
+    deal.when(flek(ANA, "hra"), flek(BARA, "hra")).then_refused("level_maximum")
 
 
 def test_without_doubling_the_defence_is_asked_for_proti_and_take_over():
@@ -140,7 +141,8 @@ def test_balanced_contracts_are_not_played(contract, sentence, rules):
 
 def test_a_balanced_contract_in_hearts_is_worth_twice():
     """§6.4, §8.1: as every part."""
-    assert [row.per_defender for row in doubled("hra sedma", "Cyril hra, Ana good, Bára good").result().parts] == [-4, 4]
+    rows = doubled("hra sedma", "Cyril hra, Ana good, Bára good").result().parts
+    assert [row.per_defender for row in rows] == [-4, 4]
 
 
 @pytest.mark.parametrize(("contract", "sentence", "rules"), [
