@@ -1,13 +1,15 @@
 """Commands as intake wrote them, read by cursor: nothing is claimed and reading writes nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
+from weakref import WeakSet
 
-from redis import Redis
+from redis import ConnectionPool, Redis
+from redis.exceptions import ClusterCrossSlotError
 
 from services.store import keys
-from services.store.wire import Reply, Request, ask, fields_of, streams_of
+from services.store.wire import Reply, Request, ask, ask_many, fields_of, first_error, streams_of
 
 
 class Command(NamedTuple):
@@ -28,26 +30,33 @@ class Command(NamedTuple):
         return int(self.id.partition("-")[0])
 
 
-def read_commands(
-    redis: Redis, cursors: Mapping[str, str], block_ms: int | None = None, count: int = 32
-) -> dict[str, list[Command]]:
+def read_commands(redis: Redis, cursors: Mapping[str, str], count: int = 32) -> dict[str, list[Command]]:
     """The commands after the cursor of each partition, at most `count` of each, in order, in one round trip.
 
-    With `block_ms` it waits that long for the first one to come.
+    Partitions without new commands are left out.
     """
-    return parse(ask(redis, *reading(cursors, block_ms, count)))
+    if redis.connection_pool not in _apart:
+        try:
+            return _parse([ask(redis, *_reading(cursors, count))])
+        except ClusterCrossSlotError:
+            _apart.add(redis.connection_pool)
+    replies = ask_many(redis, [_reading({each: cursor}, count) for each, cursor in cursors.items()])
+    first_error(replies)
+    return _parse(replies)
 
 
-def reading(cursors: Mapping[str, str], block_ms: int | None = None, count: int = 32) -> Request:
-    """The request of `read_commands`, to be sent along with others."""
-    block = () if block_ms is None else ("BLOCK", block_ms)
-    return ("XREAD", "COUNT", count, *block, "STREAMS", *map(keys.commands, cursors), *cursors.values())
+_apart: "WeakSet[ConnectionPool]" = WeakSet()
+"""The stores that are clusters: they read one stream at a time."""
 
 
-def parse(reply: Reply) -> dict[str, list[Command]]:
-    """The reply to `reading`."""
+def _reading(cursors: Mapping[str, str], count: int) -> Request:
+    return ("XREAD", "COUNT", count, "STREAMS", *map(keys.commands, cursors), *cursors.values())
+
+
+def _parse(replies: Iterable[Reply]) -> dict[str, list[Command]]:
     return {
         _partition(stream): [_command(id_, fields_of(flat)) for id_, flat in entries]
+        for reply in replies
         for stream, entries in streams_of(reply)
     }
 

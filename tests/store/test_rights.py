@@ -88,7 +88,7 @@ def test_an_api_node_cannot(outside: Redis, request_: tuple[str | int, ...]) -> 
 
 def test_a_script_gives_an_api_node_no_further_rights(owner: Redis, outside: Redis) -> None:
     digest = owner.script_load("return redis.call('XRANGE', ARGV[1], '-', '+')")
-    with pytest.raises(ResponseError, match="permission|access"):
+    with pytest.raises(ResponseError, match=r"permission|access"):
         ask(outside, "EVALSHA", digest, 0, EVENTS)
     stolen = leases.Lease(owner.get(keys.lease(PARTITION)).decode(), "0-0", False)
     [result] = apply_many(outside, [entry(position(stolen, 2), 1)])
