@@ -1,50 +1,54 @@
 """The application: endpoints and what stands round them, over connections that are given to it."""
 
 import threading
-from collections.abc import Callable
 from functools import partial
 
 from flask import Flask
 from redis import Redis
 
-from services.api import commands, deals, document, edge, operations, players, problems, pushed, tables
+from services.api import commands, deals, document, operations, players, problems, pushed, tables
+from services.api.auth import authenticate
 from services.api.backend import EXTENSION, Backend
 from services.api.body import BODY_BYTES_MAX
+from services.api.edge import Edge
 from services.api.log import access_log
 from services.api.metrics import Metrics
 from services.api.waiting import WAITERS_MAX
 from services.config import Config
-from services.intake import Submitted, Taken, submit
+from services.intake import submit
 from services.store.feed import Feed
 from services.tokens import KeyRing
 
 
 def create_app(
-    redis: Redis, config: Config, *, audit: Redis | None = None, feed: Feed | None = None, ring: KeyRing | None = None,
-    intake: Callable[[Submitted], Taken] | None = None,
+    redis: Redis, config: Config, *, audit: Redis | None = None, feed: Feed | None = None, ring: KeyRing | None = None
 ) -> Flask:
     """The application over connections that are given to it; it makes none until it is asked something.
 
-    `audit` reads the sealed records for auditors; `feed`, `ring` and `intake` may be shared with push in one process.
+    `audit` reads the sealed records for auditors; `feed` and `ring` may be shared with push in one process.
     """
+    metrics = Metrics()
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
     app.extensions[EXTENSION] = Backend(
         config=config,
         redis=redis,
-        intake=intake if intake is not None else partial(submit, redis),
+        intake=partial(submit, redis),
         audit=audit if audit is not None else redis,
         feed=feed if feed is not None else Feed(redis),
         ring=ring if ring is not None else KeyRing(config.keys),
-        metrics=Metrics(),
+        metrics=metrics,
         waiters=threading.BoundedSemaphore(WAITERS_MAX),
     )
-    edge.register(app, log=access_log(), origins=_origins(config))
+    app.before_request(authenticate)
     document.describe_app(app, [
         players.blueprint, tables.blueprint, commands.blueprint, deals.blueprint, pushed.blueprint,
         operations.blueprint, document.blueprint,
     ])
     problems.register(app)  # After flask-smorest, whose own handlers say less.
+    app.wsgi_app = Edge(  # type: ignore[method-assign]  # As Flask has it.
+        app.wsgi_app, metrics=metrics, log=access_log(), origins=_origins(config)
+    )
     return app
 
 

@@ -18,7 +18,10 @@ EXTENSION = "marias"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
-    """Made once by `create_app`. `intake` takes one command in and raises StoreUnavailable. Only the endpoint of deal records uses `audit`, and only for auditors."""
+    """Made once by `create_app`. `intake` takes one command in, as `services.intake.submit` does.
+
+    Only the endpoint of deal records uses `audit`, and only for auditors.
+    """
 
     config: Config
     redis: Redis

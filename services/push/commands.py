@@ -1,28 +1,22 @@
-"""Commands that come over sockets: taken in together, each answered when its receipt is pushed."""
+"""Commands that come over sockets: each is answered when its receipt is pushed."""
 
-import logging
 import time
 from collections.abc import Callable
 from typing import Any
 
 import gevent
-from gevent.event import Event
-from redis import Redis
-from redis.exceptions import RedisError
 
-from services.intake import Submitted, Taken, submit_many
+from services.intake import Submitted, Taken
 from services.push.reads import Reads
+from services.push.together import Together
 from services.store.feed import Feed
 from services.store.keys import receipt_field
 from services.store.wire import StoreUnavailable
 
-TOGETHER_MAX = 64
 QUEUED_SECONDS = 1.0  # A command that is not decided by then is reported as queued.
 LOOK_AGAIN_SECONDS = 5.0
 
 Receipt = dict[str, Any]
-
-_log = logging.getLogger(__name__)
 
 
 class Waiting:
@@ -60,37 +54,29 @@ class Waiting:
         return receipt_field(self.submitted.actor, self.submitted.key)
 
 
-class Writer:
-    """Takes in what all sockets send, as many commands per round trip as came during the last one."""
+class Commands:
+    """The commands of all sockets that have no answer yet."""
 
-    def __init__(self, redis: Redis, reads: Reads, feed: Feed) -> None:
-        self._redis = redis
+    def __init__(self, intake: Together, reads: Reads, feed: Feed) -> None:
+        self._intake = intake
         self._reads = reads
         self._feed = feed
-        self._new: list[Waiting] = []
-        self._wake = Event()
         self._open: dict[Waiting, None] = {}
 
     def put(self, waiting: Waiting) -> None:
-        """Send a command with the next round trip. Does not wait."""
+        """Send a command. Does not wait."""
         self._open[waiting] = None
         waiting.listen(self._feed, lambda receipt: self._answered(waiting, receipt))
-        self._new.append(waiting)
-        self._wake.set()
+        self._intake.put(
+            waiting.submitted,
+            lambda taken: self._taken(waiting, taken),
+            lambda error: self._failed(waiting, "unavailable"),
+        )
 
     def forget(self, waiting: Waiting) -> None:
         """Whoever waited is gone. The command stays what it is."""
         self._open.pop(waiting, None)
         waiting.stop()
-
-    def run(self) -> None:
-        """Send for ever."""
-        while True:
-            self._wake.wait()
-            self._wake.clear()
-            while self._new:
-                batch, self._new = self._new[:TOGETHER_MAX], self._new[TOGETHER_MAX:]
-                self._send(batch)
 
     def look_after(self) -> None:
         """For ever: report what is still queued, and look for receipts that were not pushed to us."""
@@ -99,17 +85,6 @@ class Writer:
             now = time.monotonic()
             for waiting in [each for each in self._open if each.look_at < now]:
                 self._look(waiting, now)
-
-    def _send(self, batch: list[Waiting]) -> None:
-        try:
-            taken = submit_many(self._redis, [each.submitted for each in batch])
-        except (StoreUnavailable, RedisError) as error:
-            _log.warning("%d commands were not taken in: %s", len(batch), error)
-            for waiting in batch:
-                self._failed(waiting, "unavailable")
-            return
-        for waiting, each in zip(batch, taken, strict=True):
-            self._taken(waiting, each)
 
     def _taken(self, waiting: Waiting, taken: Taken) -> None:
         match taken.status:

@@ -4,6 +4,7 @@ import resource
 import signal
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import gevent
@@ -26,11 +27,14 @@ def serve_alone(config: Config, *, beat_seconds: float = BEAT_SECONDS) -> None:
 
 def serve_with_api(config: Config) -> None:
     """Everything on one port."""
-    from services.api import create_app  # Push alone does not need Flask.
+    from services.api.app import create_app  # Push alone does not need Flask.
+    from services.api.backend import EXTENSION, Backend
 
     service = _service(config, BEAT_SECONDS)
     audit = None if config.audit_redis_url is None else connect(config.audit_redis_url)
     app = create_app(service.redis, config, audit=audit, feed=service.feed, ring=service.ring)
+    backend: Backend = app.extensions[EXTENSION]
+    app.extensions[EXTENSION] = replace(backend, intake=service.intake.submit)
     _serve(config, app.wsgi_app, service)
 
 

@@ -1,18 +1,20 @@
 """The gevent server: streams and sockets are taken out of HTTP, everything else is a WSGI application's."""
 
+import logging
 import re
 import socket
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 from gevent.pool import Pool
 from gevent.pywsgi import WSGIHandler, WSGIServer
 
-from schemas.problems import MEDIA_TYPE, kind
+from schemas.problems import MEDIA_TYPE, kind, problem
 from services.push import sse, upgrade
 from services.push.access import Asked, Environ, Refused
 from services.push.cors import allowing, preflight
+from services.push.heads import Head
 from services.push.service import Service
 from services.push.sse import Take
 from services.store.wire import StoreUnavailable
@@ -23,6 +25,13 @@ PREFLIGHT = "preflight"
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 Application = Callable[..., Iterable[bytes]]
 
+_log = logging.getLogger(__name__)
+
+_BAD_REQUEST = msgspec.json.encode(problem("bad_request"))
+_NOT_HTTP = (
+    b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n%b"
+    % (MEDIA_TYPE.encode(), len(_BAD_REQUEST), _BAD_REQUEST)
+)
 _ROUTE = re.compile(r"/v1/tables/([^/]*)/(stream|socket)")
 _PREPARE = {"stream": sse.prepare, "socket": upgrade.prepare}
 
@@ -40,6 +49,34 @@ class Handler(WSGIHandler):  # type: ignore[misc]  # gevent has no types.
     """Serves one HTTP connection; a request for a stream or a socket takes the connection over."""
 
     socket: Any
+
+    def MessageClass(self, lines: BinaryIO, *_: object) -> Head:
+        """Read the head of a request. Raises BadHead, which becomes a 400."""
+        return Head(lines)
+
+    def log_request(self) -> None:
+        """The application logs what is to be logged."""
+
+    def log_error(self, msg: str, *args: object) -> None:
+        """What clients do wrong is no fault of ours: it is told to who asks for it."""
+        _log.info(msg, *args)
+
+    def _handle_client_error(self, error: Exception) -> tuple[str, bytes]:
+        """The whole answer to what is not HTTP; the connection is closed after it."""
+        self.log_error("not HTTP, from %s: %s", self.client_address, error)
+        return "400", _NOT_HTTP
+
+    def _write_with_headers(self, data: bytes) -> None:
+        """Send head and body together: two sends are two packets, and two system calls."""
+        self.headers_sent = True
+        self.finalize_headers()
+        headers = b"".join([b"%b: %b\r\n" % header for header in self.response_headers])
+        head = b"HTTP/1.1 %b\r\n%b\r\n" % (self.status, headers)
+        if self.response_use_chunked:
+            self._sendall(head)
+            self._write(data)
+        else:
+            self._sendall(head + data)
 
     def handle_one_response(self) -> None:
         """Answer the request that was just read."""

@@ -3,11 +3,12 @@
 import gevent
 from redis import Redis
 
-from services.push.commands import Writer
+from services.push.commands import Commands
 from services.push.live import Live, Subscriber
 from services.push.pulse import BEAT_SECONDS, Pulse
 from services.push.reads import Reads
 from services.push.replay import catcher
+from services.push.together import Together
 from services.store.feed import Feed
 from services.tokens import KeyRing
 
@@ -27,12 +28,13 @@ class Service:
         self.catch_up = catcher(self.reads)
         self.live = Live(feed, self.catch_up)
         self.pulse = Pulse(beat_seconds)
-        self.writer = Writer(redis, self.reads, feed)
+        self.intake = Together(redis)
+        self.commands = Commands(self.intake, self.reads, feed)
 
     def start(self) -> None:
         """Start what runs beside the connections."""
         self.feed.start()
-        for run in (self.pulse.run, self.writer.run, self.writer.look_after):
+        for run in (self.pulse.run, self.intake.run, self.commands.look_after):
             gevent.spawn(run)
 
     def gone(self, subscriber: Subscriber) -> None:

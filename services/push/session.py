@@ -129,7 +129,7 @@ class Session:
         if self._subscriber is not None:
             self._service.live.leave(self._subscriber)
         for waiting in self._waiting.values():
-            self._service.writer.forget(waiting)
+            self._service.commands.forget(waiting)
         self._waiting.clear()
 
     def _frame(self, frame: Frame) -> None:
@@ -200,7 +200,7 @@ class Session:
             submitted, lambda receipt: self._receipt(key, receipt), lambda code: self._not_taken(key, code)
         )
         self._waiting[key] = waiting
-        self._service.writer.put(waiting)
+        self._service.commands.put(waiting)
 
     def _submitted(self, message: Message, sender: Principal) -> Submitted:
         for name in message:
