@@ -60,6 +60,11 @@ def play(seat, code, word=None):
     return PlayCard(seat=seat, card=CARD[code], marriage=word)
 
 
+def trick(leader, codes):
+    """The plays of a trick, from the leader on."""
+    return [play((leader + place) % 3, code) for place, code in enumerate(codes.split())]
+
+
 def claim(seat):
     return Claim(seat=seat)
 
