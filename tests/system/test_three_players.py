@@ -5,8 +5,8 @@ import os
 from dataclasses import dataclass
 
 import pytest
-from schemas.records import run_record
 
+from schemas.records import run_record
 from tests.system.client import Client, Stream, register, seat_three
 from tests.system.leak import CARD, leaks, moves_in
 from tests.system.play import play_session
