@@ -2,9 +2,10 @@
 
 from typing import cast
 
-from flask import Request, g, request
+from flask import g, request
 
 from services.api.backend import backend
+from services.api.edge import ROUTE, WHO
 from services.api.problems import Problem
 from services.tokens import Principal, TokenRefused
 
@@ -13,8 +14,14 @@ SCHEME = "bearer "
 
 def authenticate() -> None:
     """Before each request: know the caller, unless the endpoint is open to all or there is no such endpoint."""
-    if request.endpoint is not None and request.endpoint not in OPEN and request.method != "OPTIONS":
-        g.principal = _principal(request)
+    environ = request.environ
+    rule = request.url_rule
+    if rule is None:
+        return
+    environ[ROUTE] = rule.rule
+    if rule.endpoint not in OPEN and environ["REQUEST_METHOD"] != "OPTIONS":
+        g.principal = principal = _principal(environ.get("HTTP_AUTHORIZATION", ""))
+        environ[WHO] = principal.id
 
 
 def caller() -> Principal:
@@ -46,8 +53,7 @@ def operator() -> Principal:
     return principal
 
 
-def _principal(asked: Request) -> Principal:
-    header = asked.environ.get("HTTP_AUTHORIZATION", "")
+def _principal(header: str) -> Principal:
     if header[: len(SCHEME)].lower() != SCHEME:
         raise Problem("unauthenticated")
     try:

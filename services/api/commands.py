@@ -70,20 +70,18 @@ def get_receipt(table: str, key: str) -> Response:
         receipt = views.receipt(backend().redis, table, caller().id, key)
     if receipt is None:
         raise Problem("not_found", "You have sent no command with this key to this table.")
-    return Response(msgspec.json.encode(_public(receipt)), mimetype=JSON)
+    return Response(msgspec.json.encode(_public(receipt)), content_type=JSON)
 
 
 def _queued(submitted: Submitted) -> Response:
     url = f"/v1/tables/{submitted.id}/receipts/{submitted.key}"
-    response = Response(b'{"status":"queued","receipt":"%b"}' % url.encode(), 202, mimetype=JSON)
-    response.headers["Location"] = url
-    return response
+    return Response(b'{"status":"queued","receipt":"%b"}' % url.encode(), 202, content_type=JSON)
 
 
 def _outcome(receipt: Receipt) -> Response:
     if receipt["s"] == "refused":
         raise refusal(receipt)
-    return Response(b'{"status":"applied","version":%d}' % receipt["v"], mimetype=JSON)
+    return Response(b'{"status":"applied","version":%d}' % receipt["v"], content_type=JSON)
 
 
 def refusal(receipt: Receipt) -> Problem:

@@ -52,7 +52,7 @@ def get_deal(table: str, deal: str) -> Response:
             found = projected.record(backend().redis, table, int(deal), sight.reader.id)
     if found is None:
         raise Problem("not_found", "There is no such deal, or it has not ended.")
-    return Response(found, mimetype=JSON)
+    return Response(found, content_type=JSON)
 
 
 @blueprint.get("/tables/<table>/bank")
@@ -72,7 +72,7 @@ def get_bank(table: str) -> Response:
             "deals": [{"deal": paid.deal, "payments": paid.payments} for paid in bank.deals],
             "next": bank.next,
         }),
-        mimetype=JSON,
+        content_type=JSON,
     )
 
 

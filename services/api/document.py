@@ -76,7 +76,7 @@ def _describe_commands(api: Api, bodies: dict[str, type[Schema]]) -> None:
 @blueprint.doc(security=[], responses={200: {"description": "This document."}})
 def get_openapi() -> Response:
     """This document (OpenAPI 3.1)."""
-    response = Response(current_app.extensions["marias-document"](), mimetype=JSON)
+    response = Response(current_app.extensions["marias-document"](), content_type=JSON)
     response.headers["Cache-Control"] = "public, max-age=60"
     return response
 
@@ -103,14 +103,14 @@ def get_docs_asset(asset: str) -> Response:
 @blueprint.doc(security=[], responses=describe.answers({200: KeysAnswer}, is_open=True))
 def get_keys() -> Response:
     """The public keys that verify tokens (RFC 7517)."""
-    return Response(msgspec.json.encode(backend().ring.jwks()), mimetype=JSON)
+    return Response(msgspec.json.encode(backend().ring.jwks()), content_type=JSON)
 
 
 @blueprint.get("/problems")
 @blueprint.doc(security=[], responses=describe.answers({200: KindsAnswer}, is_open=True))
 def get_problems() -> Response:
     """Every code that a refusal may carry, and what to do about it."""
-    return Response(msgspec.json.encode({"problems": [_kind(code) for code in KINDS]}), mimetype=JSON)
+    return Response(msgspec.json.encode({"problems": [_kind(code) for code in KINDS]}), content_type=JSON)
 
 
 @blueprint.get("/problems/<code>")
@@ -119,7 +119,7 @@ def get_problem(code: str) -> Response:
     """What one code means; the `type` of a problem leads here."""
     if code not in KINDS:
         raise Problem("not_found", "There is no such code.")
-    return Response(msgspec.json.encode(_kind(code)), mimetype=JSON)
+    return Response(msgspec.json.encode(_kind(code)), content_type=JSON)
 
 
 def _kind(code: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ blueprint = Blueprint("operations", __name__, description="Health and operations
 @blueprint.doc(security=[], responses=describe.answers({200: LiveAnswer}, is_open=True))
 def get_live() -> Response:
     """Does this process answer? It says nothing about the store, so that a slow store restarts nobody."""
-    return Response(b'{"status":"live"}', mimetype=JSON)
+    return Response(b'{"status":"live"}', content_type=JSON)
 
 
 @blueprint.get("/v1/health/ready")
@@ -116,4 +116,4 @@ def _letter(id_: bytes, fields: Fields) -> dict[str, str]:
 
 
 def _json(value: dict[str, Any]) -> Response:
-    return Response(msgspec.json.encode(value), mimetype=JSON)
+    return Response(msgspec.json.encode(value), content_type=JSON)

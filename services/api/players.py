@@ -44,7 +44,7 @@ def post_player() -> Response:
     opening = Submitted(player, "system", name, "open", {"type": "open_account"})
     take_in_and_wait(backend(), opening, ACCOUNT_SECONDS_MAX)
     token = backend().ring.issue(role="player", sub=player, name=name)
-    return Response(msgspec.json.encode({"player": player, "token": token}), 201, mimetype=JSON)
+    return Response(msgspec.json.encode({"player": player, "token": token}), 201, content_type=JSON)
 
 
 @blueprint.get("/players/me/ledger")
@@ -93,5 +93,5 @@ def _ledger(player: str) -> Response:
             "postings": [posting._asdict() | {"at": rfc3339(posting.at)} for posting in shown],
             "next": shown[-1].id if len(ledger.postings) > limit else None,
         }),
-        mimetype=JSON,
+        content_type=JSON,
     )

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 import msgspec
-from flask import Flask, Response, g
+from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from schemas.errors import Malformed
 from schemas.problems import MEDIA_TYPE, kind, problem
+from services.api.edge import CODE
 from services.store.connect import StoreUnavailable
 
 RETRY_SECONDS = 1
@@ -36,7 +37,7 @@ class Problem(Exception):
 
 def answer(document: Mapping[str, object]) -> Response:
     """The response of a problem document, with the headers that its code calls for."""
-    g.code = document["code"]
+    request.environ[CODE] = document["code"]
     response = Response(msgspec.json.encode(document), int(str(document["status"])), mimetype=MEDIA_TYPE)
     match document["code"]:
         case "unauthenticated":

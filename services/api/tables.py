@@ -73,7 +73,7 @@ def get_lobby() -> Response:
     query = load_query(request, _LOBBY_QUERY)
     page = projected.lobby(backend().redis, query.get("after"), query["limit"])
     text = b'{"tables":[%b],"next":%b}' % (b",".join(page.rows), msgspec.json.encode(page.next))
-    return Response(text, mimetype=JSON)
+    return Response(text, content_type=JSON)
 
 
 @blueprint.get("/tables/<table>")
@@ -90,7 +90,7 @@ def get_view(table: str) -> Response:
     if is_known(request, tag):
         response = Response(status=304)
     else:
-        response = Response(views.view_bytes(sight.table, sight.seat), mimetype=JSON)
+        response = Response(views.view_bytes(sight.table, sight.seat), content_type=JSON)
     response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "private, no-cache"
     response.headers["Vary"] = "Authorization"
@@ -114,7 +114,7 @@ def get_events(table: str) -> Response:
         raise Problem("not_found", "There is no such table.")
     if told.gone and after is not None:
         raise Problem("events_gone", facts={"oldest": told.oldest})
-    return Response(_feed(table, told, sight.seat), mimetype=JSON)
+    return Response(_feed(table, told, sight.seat), content_type=JSON)
 
 
 def _feed(table: str, told: views.Feed, seat: int | None) -> bytes:
@@ -138,4 +138,4 @@ def _code() -> str:
 
 
 def _json(value: dict[str, Any], status: int = 200) -> Response:
-    return Response(msgspec.json.encode(value), status, mimetype=JSON)
+    return Response(msgspec.json.encode(value), status, content_type=JSON)

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ from fakeredis import FakeRedis
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from services.api import create_app, waiting
+from services.api import create_app
+from services.api.backend import EXTENSION
 from services.config import Config
+from services.intake import Submitted, Taken, submit
 from services.projections.subscription import Subscription
 from services.store.feed import Feed
 from services.store.keys import all_partitions
@@ -124,20 +126,18 @@ def built(folder: Path) -> Iterator[House]:
     app = create_app(redis, config, feed=feed, ring=ring)
     worker = Worker(Desk(redis, lambda: draw(lambda key: "sealed")), "test", partitions)
     house = House(redis, app, ring, feed, worker, Subscription(redis, partitions))
-    submit = waiting.submit
 
-    def submit_and_work(connection: Any, submitted: Any) -> Any:
-        taken = submit(connection, submitted)
+    def submit_and_work(submitted: Submitted) -> Taken:
+        taken = submit(redis, submitted)
         if house.open:
             house.work()
         return taken
 
+    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], intake=submit_and_work)
     feed.read(0)
     house.projector.begin()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(waiting, "submit", submit_and_work)
-        house.work()
-        yield house
+    house.work()
+    yield house
     feed.close()
 
 
