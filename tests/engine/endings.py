@@ -37,7 +37,8 @@ def settled(
 
     `last` are the last cards of Bára, Cyril and Ana, of which `leader` leads; by then Bára has `points` of the 90,
     last trick included. `marriages` are those announced, in order: "d40 o20" is forty for the declarer, then twenty
-    for an opponent. The parts were raised to their `levels` by the `doublers` in turn; `proti` was announced `by` one.
+    for an opponent. The parts were raised to their `levels` by the `doublers` (of
+    each turn, if they differ); `proti` was announced `by` one.
     In a betl or durch `takers` says who took the nine tricks.
     """
     trumps = "" if contract in ("betl", "durch") else bara[1]
@@ -92,12 +93,17 @@ def _doubled(deal, levels, protis, *, by, doublers) -> Told:
         raised = tuple(part for part in PARTS if levels.get(part, 0) > turn - (part in protis) >= 0)
         said = bool(raised or (protis and not turn))
         for seat in (BARA,) if turn % 2 else (CYRIL, ANA):
-            own = raised if seat == BARA or seat in doublers else ()
+            own = raised if seat == BARA or seat in _in_turn(doublers, turn) else ()
             announces = tuple(part for part in PROTIS if part in protis) if seat == by and not turn else ()
             flek = Flek(seat=seat, raises=own, announces=announces)
             deal = deal.when(flek if own or announces else good(seat))
         turn += 1
     return deal
+
+
+def _in_turn(doublers, turn):
+    """Who raises in a turn of the defence: the same each time, or one tuple for each turn."""
+    return doublers[turn // 2] if isinstance(doublers[0], tuple) else doublers
 
 
 def _tricks(deal, final):
