@@ -25,6 +25,14 @@ def operations(street):
     return [each.ok() for each in schema.get_all_operations()]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def little_patience():
+    """A case may ask for half a minute."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("services.api.conditions.WAIT_SECONDS_MAX", 1)
+        yield
+
+
 @pytest.fixture(scope="module")
 def ana(street):
     return street.guest("Ana")
