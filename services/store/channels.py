@@ -53,6 +53,14 @@ class Ears:
             self.close()
             raise StoreUnavailable(f"{type(error).__name__}: {error}") from error
 
+    def add(self, channels: Sequence[str]) -> None:
+        """Listen to more. From each comes a message without data, and no later one is missed."""
+        self._send("SUBSCRIBE", channels)
+
+    def remove(self, channels: Sequence[str]) -> None:
+        """Listen to these no more; some messages may still come."""
+        self._send("UNSUBSCRIBE", channels)
+
     def hear(self, seconds_max: float) -> list[Message]:
         """The messages that have come; waits up to `seconds_max` for the first. Raises StoreUnavailable."""
         messages: list[Message] = []
@@ -77,6 +85,15 @@ class Ears:
         except TimeoutError:
             return None
 
+    def _send(self, verb: str, channels: Sequence[str]) -> None:
+        if not channels or self._connection is None:
+            return
+        try:
+            self._connection.send_command(verb, *channels)
+        except (ConnectionError, TimeoutError) as error:
+            self.close()
+            raise StoreUnavailable(f"{type(error).__name__}: {error}") from error
+
     def _note(self) -> None:
         self._heard, self._asked = time.monotonic(), False
 
@@ -100,3 +117,5 @@ class Ears:
 def _messages(reply: Sequence[bytes]) -> Iterable[Message]:
     if reply[0] == b"message":
         yield Message(reply[1], reply[2])
+    elif reply[0] == b"subscribe":
+        yield Message(reply[1], b"")

@@ -45,6 +45,17 @@ def read_commands(redis: Redis, cursors: Mapping[str, str], count: int = 32) -> 
     return _parse(replies)
 
 
+def heard(message: bytes) -> tuple[str, Command]:
+    """A command as its bell tells it, and the id of the one before it in the partition ("0-0": none)."""
+    previous, id_, aggregate, actor, name, key, fingerprint, body, version = message.split(b"\1")
+    command = Command(
+        *(id_.decode(), aggregate.decode(), actor.decode(), name.decode(), key.decode(), fingerprint.decode()),
+        body,
+        int(version) if version else None,
+    )
+    return previous.decode(), command
+
+
 _apart: "WeakSet[ConnectionPool]" = WeakSet()
 """The stores that are clusters: they read one stream at a time."""
 

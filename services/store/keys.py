@@ -49,7 +49,7 @@ def commands(partition: str) -> str:
 
 
 def bell(partition: str) -> str:
-    """Channel that tells the partition's owner of a new command."""
+    """Channel that tells the partition's owner each new command."""
     return f"m:{{p{partition}}}:bell"
 
 
@@ -236,6 +236,11 @@ def live(key: str) -> str:
 def workers() -> str:
     """Sorted set of live workers by the milliseconds of their last heartbeat."""
     return "m:{workers}:live"
+
+
+def workers_bell() -> str:
+    """Channel that tells workers that one has come or gone."""
+    return "m:{workers}:bell"
 
 
 def receipt_field(actor: str, key: str) -> str:

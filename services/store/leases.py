@@ -69,7 +69,12 @@ def heartbeat(redis: Redis, worker: str, ms: int = ALIVE_MS) -> Roll:
 
 def sign_off(redis: Redis, worker: str) -> None:
     """Take `worker` off the roll at once."""
-    redis.zrem(keys.workers(), worker)
+    first_error(ask_many(redis, [("ZREM", keys.workers(), worker)]))
+
+
+def tell(redis: Redis) -> None:
+    """Tell the others to look who is there: one has come, or has given its partitions back."""
+    first_error(ask_many(redis, [("PUBLISH", keys.workers_bell(), "")]))
 
 
 def bury(redis: Redis, partitions: Sequence[str], family: str) -> list[str]:

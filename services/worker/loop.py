@@ -2,17 +2,16 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
 
 from services.store import history, keys
 from services.store.append import BATCH_MAX
 from services.store.channels import Ears
-from services.store.commands import Command, read_commands
 from services.store.wire import StoreUnavailable
 from services.worker.batch import Batches, Outcome, Owner
 from services.worker.handle import Desk
 from services.worker.held import Tables
+from services.worker.inbox import Inbox
 from services.worker.owned import LOOK_SECONDS, Owned
 from services.worker.ticker import Ticker
 
@@ -46,7 +45,7 @@ class Worker:
         self._bells = {keys.bell(each).encode(): each for each in partitions}
         self._fences: dict[str, str] = {}
         self._followed = 0
-        self._rung: set[str] = set()
+        self._inbox = Inbox()
         self._careful: dict[str, int] = {}
         self._next_poll = 0.0
         self._interrupted = False
@@ -85,17 +84,12 @@ class Worker:
             self._reread(self.cursors)
             self._interrupted = False
         self.owned.look(wall_ms)
+        self._listen()
         self._follow_leases()
-        self._rung |= self._ticker.tick(self._now(), self.owned.leases)
-        self._listen(wait_seconds)
-        rung = {partition: self.cursors[partition] for partition in self._rung if partition in self.cursors}
-        self._rung.clear()
-        if not rung:
-            return 0
-        read = read_commands(self._redis, rung)
-        for partition in rung.keys() - read.keys():
-            self._careful.pop(partition, None)
-        return self._work(read)
+        self._ticker.tick(self._now(), self.owned.leases)
+        self._hear(wait_seconds)
+        self._inbox.read(self._redis)
+        return self._work()
 
     def _now(self) -> int:
         """The time by the store's clock, on which deadlines are judged."""
@@ -107,19 +101,23 @@ class Worker:
             return
         leases = self.owned.leases
         self._lose([each for each, fence in self._fences.items() if each not in leases or leases[each].fence != fence])
-        for partition in leases.keys() - self._fences.keys():
+        claimed = sorted(leases.keys() - self._fences.keys())
+        self._ears.add(list(map(keys.bell, claimed)))
+        for partition in claimed:
             self._ticker.note(history.clock_entries(self._redis, partition))
             self._tables.forget_partition(partition)
-            self._rung.add(partition)
             if leases[partition].orphaned:
                 self._careful[partition] = BATCH_MAX
             self.cursors[partition] = leases[partition].cursor
             self._fences[partition] = leases[partition].fence
+            self._inbox.open(partition, leases[partition].cursor)
         self._followed = self.owned.changes
 
     def _lose(self, partitions: Sequence[str]) -> None:
+        self._ears.remove(list(map(keys.bell, partitions)))
         for partition in partitions:
             self.cursors.pop(partition, None)
+            self._inbox.close(partition)
             self._fences.pop(partition, None)
             self._careful.pop(partition, None)
             self._tables.forget_partition(partition)
@@ -127,61 +125,46 @@ class Worker:
 
     def _reread(self, partitions: Iterable[str]) -> None:
         """Go on from where the store says that the partition stands."""
-        cursors = history.cursors(self._redis, list(partitions))
-        self.cursors.update(cursors)
-        self._rung.update(cursors)
+        for partition, cursor in history.cursors(self._redis, list(partitions)).items():
+            self.cursors[partition] = cursor
+            self._inbox.open(partition, cursor)
 
-    def _listen(self, wait_seconds: float) -> None:
-        """Which partitions have new commands; with nothing to do, wait for one."""
+    def _listen(self) -> None:
+        """Hear the bells of all that is owned; after an interruption, look everywhere."""
         if not self._ears.listening:
-            self._ears.listen(keys.bell(partition) for partition in self._bells.values())
-            self._next_poll = 0.0
-        for message in self._ears.hear(0.0 if self._rung else self._patience(wait_seconds)):
-            self._rung.add(self._bells[message.channel])
+            self._ears.listen([keys.workers_bell(), *map(keys.bell, self._fences)])
+            self._inbox.look_everywhere()
+
+    def _hear(self, wait_seconds: float) -> None:
+        """Which commands are new; with nothing to do, wait for one."""
+        for channel, message in self._ears.hear(self._patience(wait_seconds) if self._inbox.is_empty() else 0.0):
+            partition = self._bells.get(channel)
+            if partition is None:
+                self.owned.hurry()
+            else:
+                self._inbox.hear(partition, message)
         if self._ticks() >= self._next_poll:
             self._next_poll = self._ticks() + POLL_SECONDS
-            self._rung.update(self.cursors)
+            self._inbox.look_everywhere()
 
     def _patience(self, wait_seconds: float) -> float:
         at = self._ticker.next_at()
         return wait_seconds if at is None else min(wait_seconds, max(0.0, (at - self._now()) / 1000))
 
-    def _work(self, read: dict[str, list[Command]]) -> int:
+    def _work(self) -> int:
+        """Handle all that is queued, batch by batch."""
         handled = 0
-        waiting = {partition: iter(commands) for partition, commands in read.items()}
-        self._rung.update(partition for partition, commands in read.items() if len(commands) >= BATCH_MAX)
-        while waiting:
-            batch = self._next_batch(waiting)
-            careful = any(partition in self._careful for partition in batch)
-            owners = {each: Owner(self.owned.leases[each].fence, self.cursors[each]) for each in batch}
-            outcome = self._batches.run(owners, batch, careful=careful)
-            for partition in self._follow(outcome):
-                waiting.pop(partition, None)
+        while batch := self._inbox.take(BATCH_MAX, self._careful):
+            careful = not self._careful.keys().isdisjoint(batch)
+            owners = {each: Owner(self._fences[each], self.cursors[each]) for each in batch}
+            self._follow(self._batches.run(owners, batch, careful=careful))
             handled += sum(map(len, batch.values()))
-        for partition in read.keys() - self._rung:
-            self._careful.pop(partition, None)
+        for partition in [each for each in self._careful if not self._inbox.has(each)]:
+            del self._careful[partition]
         return handled
 
-    def _next_batch(self, waiting: dict[str, Iterator[Command]]) -> dict[str, list[Command]]:
-        """Up to BATCH_MAX commands; one alone while it may be what the last owner died of."""
-        batch: dict[str, list[Command]] = {}
-        room = BATCH_MAX
-        for partition in list(waiting):
-            careful = partition in self._careful
-            if careful and batch:
-                break
-            commands = list(islice(waiting[partition], 1 if careful else room))
-            if not commands:
-                del waiting[partition]
-                continue
-            batch[partition] = commands
-            room -= len(commands)
-            if careful or room == 0:
-                break
-        return batch
-
-    def _follow(self, outcome: Outcome) -> set[str]:
-        """Take over what a batch changed; gives the partitions whose further commands must be read again."""
+    def _follow(self, outcome: Outcome) -> None:
+        """Take over what a batch changed."""
         self.cursors.update(outcome.cursors)
         self._ticker.note(outcome.clock)
         for partition in outcome.cursors.keys() & self._careful.keys():
@@ -195,4 +178,3 @@ class Worker:
         again = outcome.reread - outcome.lost - outcome.shunned
         if again:
             self._reread(sorted(again))
-        return outcome.lost | outcome.shunned | again

@@ -41,6 +41,10 @@ class Owned:
         """The fence of each partition."""
         return {partition: lease.fence for partition, lease in self.leases.items()}
 
+    def hurry(self) -> None:
+        """Somebody came or went: look at the next occasion."""
+        self._next_look = 0.0
+
     def look(self, wall_ms: Callable[[], int]) -> None:
         """Renew, hand over and claim, as far as it is time to. Raises StoreUnavailable, perhaps halfway."""
         now = self._now()
@@ -75,10 +79,13 @@ class Owned:
         leases.sign_off(self._redis, self.name)
         leases.release(self._redis, self.fences)
         self.leases.clear()
+        leases.tell(self._redis)
 
     def _beat(self, now: float, wall_ms: Callable[[], int]) -> None:
         due = now >= self._next_beat
         roll = leases.heartbeat(self._redis, self.name if due else "")
+        if due and self.name not in self._roll:
+            leases.tell(self._redis)
         if roll.workers != self._roll:
             self._roll = roll.workers
             shared = share(roll.workers, self._partitions)
@@ -91,8 +98,10 @@ class Owned:
     def _hand_over(self) -> None:
         """Give what others should own."""
         surplus = {each: lease.fence for each, lease in self.leases.items() if each not in self._wanted}
-        leases.release(self._redis, surplus)
-        self.drop(surplus)
+        if surplus:
+            leases.release(self._redis, surplus)
+            self.drop(surplus)
+            leases.tell(self._redis)
 
     def _claim(self, now: float) -> None:
         missing = sorted(self._wanted - self.leases.keys())

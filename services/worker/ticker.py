@@ -43,19 +43,17 @@ class Ticker:
         """When something is due next, ms, or None."""
         return self._clock.next_at()
 
-    def tick(self, now: int, leases: Mapping[str, Lease]) -> set[str]:
-        """Do what is due at `now`, ms; gives the partitions that have a new command. Raises StoreUnavailable."""
+    def tick(self, now: int, leases: Mapping[str, Lease]) -> None:
+        """Do what is due at `now`, ms. Raises StoreUnavailable."""
         members = [member for member in self._clock.take(now, AT_ONCE_MAX) if member[2:4] in leases]
         if not members:
-            return set()
+            return
         for member in members:  # Whatever happens below, it comes up again.
             self._clock.set(member, now + RETRY_MS)
         self._forget([member for member in members if FORGET in member], leases)
         sent = [each for table in members if FORGET not in table and (each := self._command(table, now))]
-        taken = submit_many(self._redis, sent)
-        return {
-            each.id[2:4] for each, answer in zip(sent, taken, strict=True) if self._was_taken(each, answer, now)
-        }
+        for each, taken in zip(sent, submit_many(self._redis, sent), strict=True):
+            self._answered(each, taken, now)
 
     def _forget(self, members: list[str], leases: Mapping[str, Lease]) -> None:
         if not members:
@@ -83,11 +81,11 @@ class Ticker:
         key = f"{waits.kind}-{held.version}-{attempt}"
         return Submitted(table, CLOCK, "", key, {"type": waits.kind, "version_seen": held.version})
 
-    def _was_taken(self, sent: Submitted, answer: Taken, now: int) -> bool:
+    def _answered(self, sent: Submitted, answer: Taken, now: int) -> None:
+        """Refused under this key: try again under another, less and less often."""
         if answer.status == "dup" and answer.receipt is not None:
             version, attempt = self._attempts[sent.id]
             self._attempts[sent.id] = (version, attempt + 1)
             self._clock.set(sent.id, now + min(PAUSE_MS_MAX, 10 * 2**attempt))
         if answer.status == "unknown":
             self._clock.set(sent.id, None)
-        return answer.status == "new"

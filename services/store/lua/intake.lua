@@ -4,7 +4,7 @@
 -- ARGV  1 name of the receipts  2 name of the tables, "": the aggregate need not exist  3 name of the partition's
 --         state: these are only read, so that whoever takes commands in needs no right to write them; all three share
 --         the hash tag of KEYS
---       4 channel that wakes the owner of the partition  5 most commands that may wait, "0": no limit
+--       4 channel that tells the owner of the partition  5 most commands that may wait, "0": no limit
 --       6 aggregate  7 actor  8 key  9 fingerprint  10 body, JSON  11 name of the actor
 --       12 version that the sender insists on, "": any
 -- Gives {"new", command id} | {"dup", receipt or ""} | {"reused"} | {"unknown"} | {"busy"}
@@ -39,6 +39,9 @@ if ARGV[12] ~= '' then
   entry[#entry + 1] = 'v'
   entry[#entry + 1] = ARGV[12]
 end
+-- The owner is told the command itself, and which one was before it: if it knows that one, it need not read.
+local last = redis.call('XREVRANGE', commands, '+', '-', 'COUNT', 1)[1]
 local id = redis.call('XADD', commands, 'MINID', '~', cursor, '*', unpack(entry))
-redis.call('PUBLISH', ARGV[4], '')
+redis.call('PUBLISH', ARGV[4], table.concat({last and last[1] or '0-0', id, aggregate, ARGV[7], ARGV[11], ARGV[8],
+  fingerprint, ARGV[10], ARGV[12]}, '\1'))
 return {'new', id}
