@@ -87,11 +87,12 @@ def _goes_on(deal: Playing, taker: int) -> bool:
 
 
 def _refusal(deal: Playing, card: int) -> RuleViolation:
-    seat, contract, left, _, _, _ = deal
-    if not contract.hands[seat] & left & 1 << card:
+    seat, contract, left, trick, _, _ = deal
+    hand = contract.hands[seat] & left
+    if not hand >> card & 1:
         return RuleViolation("card_not_held", cards=(card,))
-    locked = contract.locked[seat] == 1 << card
-    return RuleViolation("seven_locked" if locked else "illegal_card", legal=cards_of(cards_open(deal)))
+    only_locked = playable(hand, trick) >> card & 1
+    return RuleViolation("seven_locked" if only_locked else "illegal_card", legal=cards_of(cards_open(deal)))
 
 
 _PLAYS_OF_SUIT = tuple(
