@@ -18,7 +18,7 @@ class Rendering:
     A client applies a patch by replacing the members it names; null is what is gone.
     """
 
-    __slots__ = ("_about", "_before", "_brief", "_messages", "_patches", "_privates", "change")
+    __slots__ = ("_about", "_before", "_brief", "_messages", "_patches", "_privates", "_public", "change")
 
     def __init__(self, change: Change, before: "Rendering | None") -> None:
         self.change = change
@@ -29,6 +29,7 @@ class Rendering:
         self._about: Members | None = None
         self._brief: Members | None = None
         self._privates: dict[Seat, Members] = {}
+        self._public: bytes | None = None
 
     def message(self, transport: Transport, seat: Seat, *, has_last: bool) -> bytes:
         """What `seat` is sent; with `has_last` it has the view before this version, and may be sent a patch."""
@@ -56,11 +57,18 @@ class Rendering:
 
     def _patch(self, seat: Seat) -> bytes:
         assert self._before is not None
-        changed = _difference(self._before.brief(), self.brief())
+        if self._public is None:
+            self._public = self._public_patch(self._before)
+        if seat is None:
+            return self._public
+        own = _difference(self._before.private(seat), self.private(seat))
+        return self._public[:-1] + b"," + _encode(own)[1:] if own else self._public
+
+    def _public_patch(self, before: "Rendering") -> bytes:
+        """What changed for everybody; never empty, since the version did."""
+        changed = _difference(before.brief(), self.brief())
         if self.change.about_changed:
-            changed |= _difference(self._before.about(), self.about())
-        if seat is not None:
-            changed |= _difference(self._before.private(seat), self.private(seat))
+            changed |= _difference(before.about(), self.about())
         return _encode(changed)
 
     def about(self) -> Members:

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+import gevent
 from gevent.event import AsyncResult, Event
 from redis import Redis
 from redis.exceptions import RedisError
@@ -13,6 +14,8 @@ from services.intake import Submitted, Taken, submit_many
 from services.store.wire import StoreUnavailable
 
 TOGETHER_MAX = 64
+BUSY = 3
+GATHERING_SECONDS = 0.0005  # Where several commands came at once more will come, and each round trip costs the same.
 
 _log = logging.getLogger(__name__)
 
@@ -50,9 +53,13 @@ class Together:
 
     def run(self) -> None:
         """Send for ever."""
+        last = 0
         while True:
             self._wake.wait()
             self._wake.clear()
+            if last >= BUSY:
+                gevent.sleep(GATHERING_SECONDS)
+            last = len(self._new)
             while self._new:
                 self._send([self._new.popleft() for _ in range(min(len(self._new), TOGETHER_MAX))])
 
