@@ -1,7 +1,9 @@
 """The application: endpoints and what stands round them, over connections that are given to it."""
 
 import threading
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from flask import Flask
 from redis import Redis
@@ -20,6 +22,14 @@ from services.store.feed import Feed
 from services.tokens import KeyRing
 
 
+class _App(Flask):
+    """No endpoint is a coroutine, so that none need be asked at each request whether it is one."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """`func` as it is."""
+        return func
+
+
 def create_app(
     redis: Redis, config: Config, *, audit: Redis | None = None, feed: Feed | None = None, ring: KeyRing | None = None
 ) -> Flask:
@@ -28,7 +38,7 @@ def create_app(
     `audit` reads the sealed records for auditors; `feed` and `ring` may be shared with push in one process.
     """
     metrics = Metrics()
-    app = Flask(__name__, static_folder=None)
+    app = _App(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
     app.extensions[EXTENSION] = Backend(
         config=config,

@@ -46,11 +46,11 @@ def post_command(table: str) -> Response:
     no_query(request)
     if not is_table_id(table):
         raise Problem("not_found", "There is no such table.")
-    submitted = Submitted(
-        table, sender.id, sender.name, idempotency_key(request), canonical_command(json_body(request)),
-        version_expected(request),
-    )
-    seconds = wait_seconds(request)
+    environ = request.environ
+    key = idempotency_key(environ)
+    command = canonical_command(json_body(request))
+    submitted = Submitted(table, sender.id, sender.name, key, command, version_expected(environ))
+    seconds = wait_seconds(environ)
     if seconds is None:
         take_in(backend(), submitted)
         return _queued(submitted)

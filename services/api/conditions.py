@@ -1,10 +1,13 @@
 """The request headers that say under which conditions a request is meant: keys, versions and patience."""
 
 import re
-
-from flask import Request
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 from services.api.problems import Problem
+
+Environ: TypeAlias = Mapping[str, Any]
+"""Of a WSGI request."""
 
 WAIT_SECONDS_MAX = 30
 
@@ -14,9 +17,9 @@ _WAIT = re.compile(r'(?:^|[,;])\s*wait\s*=\s*"?([0-9]{1,9})"?\s*(?=[,;]|$)', re.
 _TAG = re.compile(r'(?:W/)?("[^"]*")')
 
 
-def idempotency_key(request: Request) -> str:
+def idempotency_key(environ: Environ) -> str:
     """The header Idempotency-Key. Raises Problem if it is missing or not 1–64 of `A-Za-z0-9_-`."""
-    key = request.environ.get("HTTP_IDEMPOTENCY_KEY")
+    key = environ.get("HTTP_IDEMPOTENCY_KEY")
     if not key:
         raise Problem("idempotency_key_missing")
     if _KEY.fullmatch(key) is None:
@@ -29,9 +32,9 @@ def is_key(text: str) -> bool:
     return _KEY.fullmatch(text) is not None
 
 
-def version_expected(request: Request) -> int | None:
+def version_expected(environ: Environ) -> int | None:
     """The one version that If-Match asks for; None if there is no such condition, or if any version will do (`*`)."""
-    header = request.environ.get("HTTP_IF_MATCH")
+    header = environ.get("HTTP_IF_MATCH")
     if header is None or header.strip() == "*":
         return None
     match = _VERSION.fullmatch(header.strip())
@@ -40,16 +43,16 @@ def version_expected(request: Request) -> int | None:
     return int(match[1])
 
 
-def wait_seconds(request: Request) -> int | None:
+def wait_seconds(environ: Environ) -> int | None:
     """The seconds of `Prefer: wait=<n>` (RFC 7240), at most WAIT_SECONDS_MAX; None if the caller does not wait."""
-    header = request.environ.get("HTTP_PREFER")
+    header = environ.get("HTTP_PREFER")
     match = _WAIT.search(header) if header else None
     return min(int(match[1]), WAIT_SECONDS_MAX) if match else None
 
 
-def is_known(request: Request, tag: str) -> bool:
+def is_known(environ: Environ, tag: str) -> bool:
     """Does If-None-Match name `tag`, compared weakly (RFC 9110 §13.1.2)? `tag` comes with its quotes."""
-    header = request.environ.get("HTTP_IF_NONE_MATCH")
+    header = environ.get("HTTP_IF_NONE_MATCH")
     if header is None:
         return False
     return header == tag or header.strip() == "*" or tag in _TAG.findall(header)

@@ -11,6 +11,7 @@ from typing import Any
 
 from structlog.stdlib import BoundLogger
 
+from services.api.log import is_logged
 from services.api.metrics import Metrics
 
 Environ = dict[str, Any]
@@ -88,7 +89,8 @@ class Edge:
         method = environ["REQUEST_METHOD"]
         # A client may make methods up; each would be counted for ever.
         self._metrics.answered(method if method in METHODS else "OTHER", environ.get(ROUTE, "none"), status, seconds)
-        self._log.info(
-            "answered", method=method, path=environ["PATH_INFO"], status=status, ms=round(seconds * 1000, 2),
-            request=request_id, who=environ.get(WHO), code=environ.get(CODE),
-        )
+        if is_logged():
+            self._log.info(
+                "answered", method=method, path=environ["PATH_INFO"], status=status, ms=round(seconds * 1000, 2),
+                request=request_id, who=environ.get(WHO), code=environ.get(CODE),
+            )

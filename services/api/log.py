@@ -8,13 +8,19 @@ import structlog
 
 NAME = "marias.access"
 
+_logger = logging.getLogger(NAME)
+
+
+def is_logged() -> bool:
+    """Does anybody want to read the access log?"""
+    return _logger.isEnabledFor(logging.INFO)
+
 
 def access_log() -> structlog.stdlib.BoundLogger:
-    """A logger of events with values; below its level a call costs next to nothing."""
+    """A logger of events with values."""
     logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
-        logging.getLogger(NAME),
+        _logger,
         processors=[
-            structlog.stdlib.filter_by_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer(serializer=_json),
         ],

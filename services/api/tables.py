@@ -87,7 +87,7 @@ def get_view(table: str) -> Response:
     """The table as the caller may see it now."""
     sight = look_at(table, _code())
     tag = f'"{sight.table.version}"'
-    if is_known(request, tag):
+    if is_known(request.environ, tag):
         response = Response(status=304)
     else:
         response = Response(views.view_bytes(sight.table, sight.seat), content_type=JSON)

@@ -1,7 +1,6 @@
 """The headers that say under which conditions a request is meant (RFC 9110 §13, RFC 7240)."""
 
 import pytest
-from flask import Request
 from werkzeug.test import EnvironBuilder
 
 from services.api.conditions import idempotency_key, is_known, version_expected, wait_seconds
@@ -10,7 +9,7 @@ from services.api.problems import Problem
 
 def request(**headers):
     dashed = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Request(EnvironBuilder(headers=dashed).get_environ())
+    return EnvironBuilder(headers=dashed).get_environ()
 
 
 @pytest.mark.parametrize(("header", "known"), [
