@@ -12,16 +12,17 @@ PHASES = ("lobby", "choose_trump", "discard", "declare", "answer", "announce", "
 TABLE_ID = r"^t-[0-9a-f]{2}-[0-9a-f]{12}$"
 
 
-def _said(text: str, **more: Any) -> dict[str, Any]:
+def described(text: str, **more: Any) -> dict[str, Any]:
+    """The metadata of a field: what it says, and further words of JSON Schema."""
     return {"description": text, **more}
 
 
 def _version() -> fields.Integer:
-    return fields.Integer(required=True, metadata=_said("How many commands the table has applied.", minimum=1))
+    return fields.Integer(required=True, metadata=described("How many commands the table has applied.", minimum=1))
 
 
 def _at() -> fields.String:
-    return fields.String(required=True, metadata=_said("RFC 3339, UTC, to the millisecond.", format="date-time"))
+    return fields.String(required=True, metadata=described("RFC 3339, UTC, to the millisecond.", format="date-time"))
 
 
 def _seat(**more: Any) -> fields.Integer:
@@ -32,8 +33,8 @@ def _card(**more: Any) -> fields.String:
     return fields.String(validate=validate.OneOf(CODES), **more)
 
 
-def _by_seat(each: fields.Field[Any], text: str) -> fields.List:
-    return fields.List(each, required=True, metadata=_said(text, minItems=3, maxItems=3))
+def _by_seat(each: fields.Field[Any], text: str) -> fields.List[Any]:
+    return fields.List(each, required=True, metadata=described(text, minItems=3, maxItems=3))
 
 
 class Answer(Schema):
@@ -48,39 +49,39 @@ class Answer(Schema):
 class ProblemAnswer(Answer):
     """A refusal (RFC 9457). Programs read `code`, which never changes its meaning; people read the rest."""
 
-    type = fields.String(required=True, metadata=_said("Where the code is explained."))
+    type = fields.String(required=True, metadata=described("Where the code is explained."))
     title = fields.String(required=True)
     status = fields.Integer(required=True)
-    code = fields.String(required=True, metadata=_said("Permanent.", examples=sorted(KINDS)[:3]))
+    code = fields.String(required=True, metadata=described("Permanent.", examples=sorted(KINDS)[:3]))
     detail = fields.String(required=True)
-    remedy = fields.String(required=True, metadata=_said("What to do about it, in one sentence."))
+    remedy = fields.String(required=True, metadata=described("What to do about it, in one sentence."))
     errors = fields.Dict(
         keys=fields.String(), values=fields.List(fields.String()),
-        metadata=_said("What is wrong with each field, such as `bots.0`."),
+        metadata=described("What is wrong with each field, such as `bots.0`."),
     )
-    facts = fields.Dict(metadata=_said("What the rules let the sender know, such as the legal cards."))
-    oldest = fields.Integer(metadata=_said("With `events_gone`: the first version that the feed still holds."))
+    facts = fields.Dict(metadata=described("What the rules let the sender know, such as the legal cards."))
+    oldest = fields.Integer(metadata=described("With `events_gone`: the first version that the feed still holds."))
 
 
 class PlayerAnswer(Answer):
     """A new guest and the token that speaks for it."""
 
     player = fields.String(required=True)
-    token = fields.String(required=True, metadata=_said("Keep it: it cannot be had again."))
+    token = fields.String(required=True, metadata=described("Keep it: it cannot be had again."))
 
 
 class TableAnswer(Answer):
     """A new table."""
 
     table = fields.String(required=True, metadata={"pattern": TABLE_ID})
-    code = fields.String(metadata=_said("The join code, if the table is private."))
+    code = fields.String(metadata=described("The join code, if the table is private."))
 
 
 class QueuedAnswer(Answer):
     """The command was taken in and will be decided; ask for its receipt."""
 
     status = fields.String(required=True, validate=validate.Equal("queued"))
-    receipt = fields.String(required=True, metadata=_said("Where the receipt will be."))
+    receipt = fields.String(required=True, metadata=described("Where the receipt will be."))
 
 
 class AppliedAnswer(Answer):
@@ -94,9 +95,9 @@ class ReceiptAnswer(Answer):
     """What became of a command."""
 
     status = fields.String(required=True, validate=validate.OneOf(("queued", "applied", "refused")))
-    version = fields.Integer(metadata=_said("When applied: the version it made."))
-    code = fields.String(metadata=_said("When refused: why."))
-    detail = fields.Dict(metadata=_said("When refused: what the rules let the sender know."))
+    version = fields.Integer(metadata=described("When applied: the version it made."))
+    code = fields.String(metadata=described("When refused: why."))
+    detail = fields.Dict(metadata=described("When refused: what the rules let the sender know."))
 
 
 class PlayedCard(Answer):
@@ -118,7 +119,7 @@ class Seated(Answer):
 
     player = fields.String()
     name = fields.String()
-    away = fields.Boolean(metadata=_said("He left in the deal; a bot plays his cards until it has ended."))
+    away = fields.Boolean(metadata=described("He left in the deal; a bot plays his cards until it has ended."))
     bot = fields.String()
 
 
@@ -136,44 +137,44 @@ class ViewAnswer(Answer):
     """A table as the caller may see it now; what a seat may not know is absent."""
 
     version = _version()
-    seat = _seat(required=True, allow_none=True, metadata=_said("The caller's; null for a spectator."))
+    seat = _seat(required=True, allow_none=True, metadata=described("The caller's; null for a spectator."))
     phase = fields.String(required=True, validate=validate.OneOf(PHASES))
-    deal = fields.Integer(required=True, metadata=_said("The number of the deal, from 1; 0 before the first."))
-    deals = fields.Integer(required=True, allow_none=True, metadata=_said("After how many the session ends."))
+    deal = fields.Integer(required=True, metadata=described("The number of the deal, from 1; 0 before the first."))
+    deals = fields.Integer(required=True, allow_none=True, metadata=described("After how many the session ends."))
     dealer = _seat(required=True, allow_none=True)
     forehand = _seat(allow_none=True)
-    to_act = fields.List(_seat(), required=True, metadata=_said("The seats that the game waits for."))
+    to_act = fields.List(_seat(), required=True, metadata=described("The seats that the game waits for."))
     hand = fields.List(_card(), required=True)
-    trump_card = _card(metadata=_said("The forehand's own, until it is turned."))
-    legal = fields.List(fields.Dict(), required=True, metadata=_said("Whole moves, ready to send; empty when it is"
+    trump_card = _card(metadata=described("The forehand's own, until it is turned."))
+    legal = fields.List(fields.Dict(), required=True, metadata=described("Whole moves, ready to send; empty when it is"
                                                                      " not the caller's turn."))
     declarer = _seat(allow_none=True)
-    declared = fields.String(metadata=_said("The game that stands: colour, betl or durch."))
-    trump = fields.String(required=True, allow_none=True, metadata=_said("The suit, once it is turned."))
-    contract = fields.List(fields.String(), required=True, metadata=_said("What the declarer announced."))
-    proti = fields.Dict(keys=fields.String(), values=_seat(), metadata=_said("Each proti and who announced it."))
+    declared = fields.String(metadata=described("The game that stands: colour, betl or durch."))
+    trump = fields.String(required=True, allow_none=True, metadata=described("The suit, once it is turned."))
+    contract = fields.List(fields.String(), required=True, metadata=described("What the declarer announced."))
+    proti = fields.Dict(keys=fields.String(), values=_seat(), metadata=described("Each proti and who announced it."))
     levels = fields.Dict(
-        keys=fields.String(), values=fields.Integer(), required=True, metadata=_said("How often each was doubled."))
-    open = fields.List(fields.String(), metadata=_said("The parts that may be raised in this turn."))
-    said = fields.List(fields.String(), metadata=_said("What the speaking side has raised in this turn."))
+        keys=fields.String(), values=fields.Integer(), required=True, metadata=described("How often each was doubled."))
+    open = fields.List(fields.String(), metadata=described("The parts that may be raised in this turn."))
+    said = fields.List(fields.String(), metadata=described("What the speaking side has raised in this turn."))
     trick = fields.List(fields.Nested(PlayedCard), required=True)
     last_trick = fields.Nested(LastTrick, required=True, allow_none=True)
     tricks_taken = _by_seat(fields.Integer(), "Tricks by seat.")
     points = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
     marriages = fields.Dict(keys=fields.String(), values=fields.List(fields.Integer()))
-    result = fields.Dict(metadata=_said("What the last deal came to, once it has ended."))
+    result = fields.Dict(metadata=described("What the last deal came to, once it has ended."))
     bank = _by_seat(fields.Integer(), "The table's own standing at this version.")
     deadline = fields.String(
-        required=True, allow_none=True, metadata=_said("Until when who is to act has time.", format="date-time"))
+        required=True, allow_none=True, metadata=described("Until when who is to act has time.", format="date-time"))
     game = fields.String(required=True)
     rules = fields.Nested(rules_body(), required=True)
     stake = fields.String(required=True)
-    buy_in = fields.Integer(metadata=_said("Under bankroll: what sitting down brings."))
+    buy_in = fields.Integer(metadata=described("Under bankroll: what sitting down brings."))
     auto_ready = fields.Boolean(required=True)
     turn_seconds = fields.Integer(required=True, allow_none=True)
     seats = _by_seat(fields.Nested(Seated, allow_none=True), "Who sits where.")
     ready = _by_seat(fields.Boolean(), "Who is ready for the next deal.")
-    standing = fields.List(fields.Nested(Standing), metadata=_said("Final, once the session is over; best first."))
+    standing = fields.List(fields.Nested(Standing), metadata=described("Final, once the session is over; best first."))
 
 
 class FeedItem(Answer):
@@ -181,7 +182,7 @@ class FeedItem(Answer):
 
     version = _version()
     at = _at()
-    events = fields.List(fields.Dict(), required=True, metadata=_said("Each has a `type`."))
+    events = fields.List(fields.Dict(), required=True, metadata=described("Each has a `type`."))
 
 
 class EventsAnswer(Answer):
@@ -189,7 +190,7 @@ class EventsAnswer(Answer):
 
     version = _version()
     events = fields.List(fields.Nested(FeedItem), required=True)
-    more = fields.Boolean(required=True, metadata=_said("Ask again after the last version of this answer."))
+    more = fields.Boolean(required=True, metadata=described("Ask again after the last version of this answer."))
 
 
 class LobbyTable(Answer):
@@ -197,7 +198,7 @@ class LobbyTable(Answer):
 
     table = fields.String(required=True, metadata={"pattern": TABLE_ID})
     game = fields.String(required=True)
-    rules = fields.Nested(rules_body(), required=True, metadata=_said("The full rules."))
+    rules = fields.Nested(rules_body(), required=True, metadata=described("The full rules."))
     deals = fields.Integer(required=True, allow_none=True)
     seats = _by_seat(fields.Nested(Seated, allow_none=True), "Who sits where.")
     stake = fields.String(required=True)
@@ -210,7 +211,7 @@ class LobbyAnswer(Answer):
     """A page of public tables that are not finished."""
 
     tables = fields.List(fields.Nested(LobbyTable), required=True)
-    next = fields.String(required=True, allow_none=True, metadata=_said("`after` of the next page."))
+    next = fields.String(required=True, allow_none=True, metadata=described("`after` of the next page."))
 
 
 class RecordAnswer(Answer):
@@ -222,7 +223,7 @@ class RecordAnswer(Answer):
     dealer = _seat(required=True)
     deck = fields.List(
         fields.String(validate=validate.OneOf((*CODES, "??"))), required=True,
-        metadata=_said("In dealing order.", minItems=32, maxItems=32))
+        metadata=described("In dealing order.", minItems=32, maxItems=32))
     moves = fields.List(fields.Dict(), required=True)
     result = fields.Dict()
 
@@ -239,7 +240,7 @@ class BankAnswer(Answer):
 
     balances = _by_seat(fields.Integer(), "Chips by seat.")
     deals = fields.List(fields.Nested(DealPayments), required=True)
-    next = fields.Integer(required=True, allow_none=True, metadata=_said("`after` of the next page."))
+    next = fields.Integer(required=True, allow_none=True, metadata=described("`after` of the next page."))
 
 
 class Posting(Answer):
@@ -258,83 +259,4 @@ class LedgerAnswer(Answer):
 
     balance = fields.Integer(required=True)
     postings = fields.List(fields.Nested(Posting), required=True)
-    next = fields.String(required=True, allow_none=True, metadata=_said("`after` of the next page."))
-
-
-class LiveAnswer(Answer):
-    """The process answers."""
-
-    status = fields.String(required=True, validate=validate.Equal("live"))
-
-
-class ReadyAnswer(Answer):
-    """Commands are taken in and decided."""
-
-    status = fields.String(required=True, validate=validate.Equal("ready"))
-    partitions = fields.Integer(required=True)
-
-
-class Key(Answer):
-    """A public key (RFC 8037)."""
-
-    kty = fields.String(required=True)
-    crv = fields.String(required=True)
-    x = fields.String(required=True)
-    kid = fields.String(required=True)
-    use = fields.String(required=True)
-    alg = fields.String(required=True)
-
-
-class KeysAnswer(Answer):
-    """The keys that verify tokens (RFC 7517), the signing one first."""
-
-    keys = fields.List(fields.Nested(Key), required=True)
-
-
-class KindAnswer(Answer):
-    """What a code means."""
-
-    code = fields.String(required=True)
-    status = fields.Integer(required=True)
-    title = fields.String(required=True)
-    remedy = fields.String(required=True)
-
-
-class KindsAnswer(Answer):
-    """All codes."""
-
-    problems = fields.List(fields.Nested(KindAnswer), required=True)
-
-
-class PartitionAnswer(Answer):
-    """How one partition fares."""
-
-    partition = fields.String(required=True)
-    owned = fields.Boolean(required=True, metadata=_said("Does a living worker hold it?"))
-    waiting = fields.Integer(required=True, metadata=_said("Commands that are not decided yet."))
-    dead = fields.Integer(required=True, metadata=_said("Commands that were given up."))
-    tables = fields.Integer(required=True)
-
-
-class OperationsAnswer(Answer):
-    """How the service fares."""
-
-    workers = fields.List(fields.String(), required=True)
-    partitions = fields.List(fields.Nested(PartitionAnswer), required=True)
-
-
-class DeadLetter(Answer):
-    """A command that was given up; its body is not told, as it may name cards."""
-
-    id = fields.String(required=True)
-    table = fields.String(required=True)
-    sender = fields.String(required=True)
-    key = fields.String(required=True)
-    type = fields.String(required=True)
-    error = fields.String(required=True, metadata=_said("The last line of the traceback."))
-
-
-class DeadLettersAnswer(Answer):
-    """Commands that were given up."""
-
-    dead_letters = fields.List(fields.Nested(DeadLetter), required=True)
+    next = fields.String(required=True, allow_none=True, metadata=described("`after` of the next page."))

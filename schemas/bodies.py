@@ -121,5 +121,5 @@ def _field(value: Value, *, required: bool) -> fields.Field[Any]:
             raise AssertionError(f"a kind of value that no body knows: {value.name}")
 
 
-def _items(each: fields.Field[Any], *more: Any, required: bool) -> fields.List:
+def _items(each: fields.Field[Any], *more: Any, required: bool) -> fields.List[Any]:
     return fields.List(each, required=required, validate=[all_different, *more], metadata={"uniqueItems": True})

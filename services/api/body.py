@@ -19,7 +19,10 @@ def json_body(request: Request) -> object:
     """The value of the body. Raises Problem `unsupported_media_type` or `too_large`, or Malformed."""
     if request.environ.get("CONTENT_TYPE", "").lower() not in _JSON:
         raise Problem("unsupported_media_type")
-    return read_json(request.get_data(cache=False))
+    data = request.get_data(cache=False)
+    if len(data) >= BODY_BYTES_MAX and request.content_length is None:  # It came in chunks, and was cut off here.
+        raise Problem("too_large")
+    return read_json(data)
 
 
 def load_body(request: Request, schema: Schema) -> dict[str, Any]:

@@ -19,7 +19,7 @@ _TAG = re.compile(r'(?:W/)?("[^"]*")')
 
 def idempotency_key(environ: Environ) -> str:
     """The header Idempotency-Key. Raises Problem if it is missing or not 1–64 of `A-Za-z0-9_-`."""
-    key = environ.get("HTTP_IDEMPOTENCY_KEY")
+    key: str | None = environ.get("HTTP_IDEMPOTENCY_KEY")
     if not key:
         raise Problem("idempotency_key_missing")
     if _KEY.fullmatch(key) is None:

@@ -10,9 +10,9 @@ from flask import Flask, Response, current_app, send_from_directory
 from flask_smorest import Api, Blueprint
 from marshmallow import Schema
 
-from schemas.answers import KeysAnswer, KindAnswer, KindsAnswer
 from schemas.bodies import command_bodies
 from schemas.moves import MOVES
+from schemas.operations import KeysAnswer, KindAnswer, KindsAnswer
 from schemas.problems import KINDS
 from services.api import describe
 from services.api.backend import backend

@@ -8,7 +8,7 @@ from flask_smorest import Blueprint
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from redis import Redis
 
-from schemas.answers import DeadLettersAnswer, LiveAnswer, OperationsAnswer, ReadyAnswer
+from schemas.operations import DeadLettersAnswer, LiveAnswer, OperationsAnswer, ReadyAnswer
 from services.api import describe
 from services.api.auth import operator
 from services.api.backend import backend

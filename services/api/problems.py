@@ -9,7 +9,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from schemas.errors import Malformed
 from schemas.problems import MEDIA_TYPE, kind, problem
 from services.api.edge import CODE
-from services.store.connect import StoreUnavailable
+from services.store.wire import StoreUnavailable
 
 RETRY_SECONDS = 1
 

@@ -11,7 +11,7 @@ from schemas.answers import EventsAnswer, LobbyAnswer, TableAnswer, ViewAnswer
 from schemas.http import CodeQuery, EventsQuery, LobbyQuery, TableBody
 from schemas.times import rfc3339
 from services.api import describe
-from services.api.access import look_at
+from services.api.access import Sight, look_at
 from services.api.auth import player
 from services.api.backend import backend
 from services.api.body import load_body, load_query, no_query
@@ -114,21 +114,25 @@ def get_events(table: str) -> Response:
         raise Problem("not_found", "There is no such table.")
     if told.gone and after is not None:
         raise Problem("events_gone", facts={"oldest": told.oldest})
-    return Response(_feed(table, told, sight.seat), content_type=JSON)
+    return Response(_feed(table, told, sight), content_type=JSON)
 
 
-def _feed(table: str, told: views.Feed, seat: int | None) -> bytes:
-    """Who sat here before may have seen cards that are no business of who sits here now."""
+def _feed(table: str, told: views.Feed, sight: Sight) -> bytes:
+    """Who sat here before may have seen cards that are no business of who sits here now.
+
+    Nor the other way round: what was told after the caller's seat was looked up may be for another holder of it.
+    """
+    now, seat = sight.table.version, sight.seat
+    items = [item for item in told.items if item.version <= now]
     hidden = freed_since(backend().redis, table, told, seat) if seat is not None else 0
-    items = (
+    shown = [
         b'{"version":%d,"at":"%b","events":%b}' % (
             item.version, rfc3339(item.at).encode(), item.events[seat if item.version > hidden else None]
         )
-        for item in told.items
-    )
-    return b'{"version":%d,"events":[%b],"more":%b}' % (
-        told.version, b",".join(items), b"true" if told.more else b"false"
-    )
+        for item in items
+    ]
+    more = bool(items) and items[-1].version < now
+    return b'{"version":%d,"events":[%b],"more":%b}' % (now, b",".join(shown), b"true" if more else b"false")
 
 
 def _code() -> str:

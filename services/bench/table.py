@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import click
@@ -62,7 +63,7 @@ class Result:
 
     def median(self, name: str) -> float:
         """The median over the rounds of a figure."""
-        return statistics.median(getattr(each, name) for each in self.rounds)
+        return float(statistics.median(getattr(each, name) for each in self.rounds))
 
     def cpu(self) -> dict[str, float]:
         """The median over the rounds of each process's CPU seconds per 1000 moves, and their `total`."""
@@ -118,7 +119,7 @@ def table(*, fsync: str, workers: int, url: str | None, as_json: bool, **load: A
 def _server(url: str | None, fsync: str, workers: int) -> Iterator[Temporary]:
     """A server of our own on the first core, or the one at `url`; this process then goes to the last core."""
     if url is not None:
-        yield Temporary(url, "", 0, None)
+        yield Temporary(url, "", 0, Path())
         return
     cores = machine.cores()
     if len(cores) > 1:

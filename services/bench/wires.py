@@ -3,7 +3,7 @@
 import base64
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
@@ -41,8 +41,11 @@ _message = msgspec.json.Decoder(Message).decode
 class Wire(Protocol):
     """A connected player: `sockets` to wait for, `heard` bytes so far."""
 
-    sockets: tuple[socket.socket, ...]
     heard: int
+
+    @property
+    def sockets(self) -> tuple[socket.socket, ...]:
+        """What to wait for."""
 
     def read(self, sock: socket.socket) -> Iterator[Message]:
         """The messages that have come on `sock`. Raises ConnectionError when the server hung up."""
@@ -153,7 +156,7 @@ class HttpWire:
                 yield Message(receipt=Receipt("refused", lines[0].decode()))
 
 
-WIRES: dict[str, type[SocketWire] | type[HttpWire]] = {"ws": SocketWire, "http": HttpWire}
+WIRES: dict[str, Callable[[Place, int, str], Wire]] = {"ws": SocketWire, "http": HttpWire}
 
 
 def _after_head(sock: socket.socket, status: bytes) -> bytes:
@@ -197,5 +200,7 @@ def _frame(buffer: bytes, start: int) -> tuple[int, int] | None:
     size, begin = buffer[start + 1], start + 2
     if size >= _SMALL:
         digits = 2 if size == _SMALL else 8
+        if len(buffer) < begin + digits:
+            return None
         size, begin = int.from_bytes(buffer[begin : begin + digits], "big"), begin + digits
     return (begin, begin + size) if len(buffer) >= begin + size else None

@@ -118,7 +118,7 @@ def _card_played(deal: Playing, event: CardPlayed) -> Playing:
 def _trick_taken(deal: Playing, event: TrickTaken) -> Playing:
     _, contract, left, trick, taken, marriages = deal
     taker = event.seat
-    return _new(Playing, (taker, contract, left, contract.no_cards, taken + ((taker, trick.cards),), marriages))
+    return _new(Playing, (taker, contract, left, contract.no_cards, (*taken, (taker, trick.cards)), marriages))
 
 
 def _dealt(event: Dealt) -> ChoosingTrump:
