@@ -77,8 +77,10 @@ def open_account(command: Command, place: Position, desk: Desk) -> Handled:
     """What can be asked of an account: to be opened. It has no stream of events, only its postings."""
     if _decode(command.body) == {"type": "open_account"} and keys.is_player_id(place.aggregate):
         accounts.open_account(desk.redis, place.aggregate, desk.opening_chips)
-        return Handled(Answer(place, None, _receipt(0, command, b'"applied"')))
-    return Handled(Answer(place, None, _receipt(0, command, b'"refused","c":"not_found"')))
+        said = b'"applied"'
+    else:
+        said = b'"refused","c":"not_found"'
+    return Handled(Answer(place, 0, _receipt(0, command, said), command.at + REMEMBERED_MS))
 
 
 def park(command: Command, place: Position, error: str) -> Handled:
@@ -148,7 +150,7 @@ def _refusal(
     said = b'"refused","c":%b' % _encode(code)
     if facts:
         said += b',"d":' + _encode(facts)
-    forget = command.at + REMEMBERED_MS if at_rest(held.table) and held.version else None
+    forget = command.at + REMEMBERED_MS if at_rest(held.table) else None
     return Answer(place, held.version, _receipt(held.version, command, said), forget)
 
 

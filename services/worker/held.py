@@ -1,5 +1,6 @@
 """A table as its owner holds it in memory: folded from its past, and equal to the full replay at any time."""
 
+import logging
 from collections import OrderedDict
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from services.store.history import BrokenStream, History, NewerEvent, Recorded, 
 from services.worker.build import TAG
 
 HELD_MAX = 4096
+
+_log = logging.getLogger(__name__)
 
 
 class Held(NamedTuple):
@@ -66,8 +69,16 @@ class Tables:
 
 
 def read(redis: Redis, table: str, tag: str = TAG) -> Held:
-    """The table folded from its snapshot, if this build wrote one, and the entries after it."""
-    return replay(table, load(redis, table, tag))
+    """The table folded from its snapshot, if this build wrote one, and the entries after it.
+
+    A snapshot is only a shortcut: one that cannot be read is passed over.
+    """
+    history = load(redis, table, tag)
+    try:
+        return replay(table, history)
+    except msgspec.MsgspecError:
+        _log.exception("the snapshot of %s cannot be read", table)
+        return replay(table, load(redis, table, ""))
 
 
 def replay(table: str, history: History) -> Held:
@@ -120,10 +131,12 @@ def _from_snapshot(version: int, body: bytes) -> Held:
 
 def events_of(table: str, entry: Recorded) -> tuple[Event, ...]:
     """The events of an entry, those of earlier builds brought to the present. Raises NewerEvent, BrokenStream."""
-    stored = _decode_events(entry.events)
-    _refuse_newer(table, entry.version, stored)
     try:
+        stored = _decode_events(entry.events)
+        _refuse_newer(table, entry.version, stored)
         return tuple(map(load_event, stored))
+    except NewerEvent:
+        raise
     except KeyError as error:
         raise NewerEvent(f"{table} at version {entry.version}: unknown {error}") from error
     except Exception as error:

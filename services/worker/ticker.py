@@ -9,8 +9,8 @@ from engine.table import due
 from services.intake import CLOCK, Submitted, Taken, submit_many
 from services.store.clock import FORGET, Clock
 from services.store.forget import forget_many
-from services.store.history import BrokenStream, NewerEvent
 from services.store.leases import Lease
+from services.store.wire import StoreUnavailable
 from services.worker.held import Tables
 
 AT_ONCE_MAX = 64
@@ -66,11 +66,13 @@ class Ticker:
         """What the table waits for; None when it waits for nothing yet."""
         try:
             held = self._tables.get(table)
-        except (BrokenStream, NewerEvent):
+            waits = due(held.table)
+        except StoreUnavailable:
+            raise
+        except Exception:  # A table that cannot be read must not stop the clock of the others.
             _log.exception("the clock of %s stands still", table)
             self._clock.set(table, now + PAUSE_MS_MAX)
             return None
-        waits = due(held.table)
         if waits is None or held.due is None or held.due > now:
             self._clock.set(table, held.due)
             return None

@@ -8,7 +8,7 @@ from engine.table import clock
 from services.store import history, keys, views
 from services.store.clock import Clock
 from services.worker.handle import REMEMBERED_MS
-from tests.worker.house import CYRIL, PLAYERS, TABLE, House, worker
+from tests.worker.house import CYRIL, OTHER, PLAYERS, TABLE, House, worker
 
 MINUTE = 60_000
 
@@ -130,6 +130,29 @@ def test_a_clock_drops_the_partitions_of_others() -> None:
     clock.add([("t-01-a", 1), ("t-02-b", 2), ("t-01-a|f|7", 3)])
     clock.drop("01")
     assert clock.take(9, 9) == ["t-02-b"]
+
+
+def test_a_table_that_cannot_be_read_stops_no_other_clock(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    house.open()
+    for kind in ("sit", "ready"):
+        for player in PLAYERS:
+            house.send(TABLE, player, {"type": kind}, key=kind)
+    house.worker.turn(0.0)
+    house.redis.xadd(keys.events(OTHER), {"at": 1, "a": "x", "k": "k", "f": "f", "e": "[{", "x": "x"}, id="1-0")
+    house.worker._ticker.note([(OTHER, 0)])
+    house.settle()
+    assert house.view()["deal"] == 1
+    assert f"the clock of {OTHER} stands still" in caplog.text
+
+
+def test_nothing_is_left_of_a_table_that_was_refused_nor_of_the_opening_of_an_account(house: House) -> None:
+    assert house.say(TABLE, CYRIL, "open", game="voleny", stake="bankroll", buy_in=1)["s"] == "refused"
+    assert house.say(CYRIL, "system", "open_account")["s"] == "applied"
+    skip(house, REMEMBERED_MS + MINUTE)
+    house.settle()
+    for aggregate in (TABLE, CYRIL):
+        assert not house.redis.exists(keys.receipts(aggregate), keys.reservations(aggregate))
+    assert history.clock_entries(house.redis, "01") == history.clock_entries(house.redis, "02") == []
 
 
 def test_a_refused_command_between_deals_is_forgotten_too(house: House) -> None:

@@ -42,6 +42,20 @@ def test_a_snapshot_from_the_future_is_refused(house: House) -> None:
         read(house.redis, TABLE)
 
 
+def test_a_snapshot_that_cannot_be_read_is_passed_over(house: House) -> None:
+    house.deal()
+    replayed = read(house.redis, TABLE, "of no build")
+    house.redis.hset(keys.snapshot(TABLE), "b", '{"began":')
+    assert read(house.redis, TABLE) == replayed
+
+
+def test_an_entry_that_cannot_be_read_is_refused(house: House) -> None:
+    house.open()
+    house.redis.xadd(keys.events(TABLE), {"at": 1, "a": ANA, "k": "k", "f": "f", "e": "[{", "x": "x"}, id="2-0")
+    with pytest.raises(history.BrokenStream, match="at version 2"):
+        read(house.redis, TABLE)
+
+
 def test_a_hole_in_the_stream_is_refused(house: House) -> None:
     house.open()
     for kind in ("sit", "ready", "leave"):
