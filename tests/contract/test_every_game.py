@@ -38,9 +38,9 @@ def deal(key, rules, seed):
 
 def states(key, rules, seed):
     """Every state of a random deal, the last one too."""
+    yield GAMES[key].initial
     for state, _, events in deal(key, rules, seed):
-        yield state
-    yield GAMES[key].fold(events, state)
+        yield GAMES[key].fold(events, state)
 
 
 @every_game
@@ -137,7 +137,7 @@ def test_a_seat_sees_the_same_when_only_cards_it_cannot_know_change_places(key, 
 def test_events_are_shown_without_what_a_seat_may_not_know(key, data):
     game, known, wire = GAMES[key], KNOWN[key], WIRE[key]
     rules, seed = data.draw(known.RULES), data.draw(SEEDS)
-    for _, command, events in deal(key, rules, seed):
+    for _, _, events in deal(key, rules, seed):
         for event in events:
             for seat in (None, *range(game.seats)):
                 shown = game.shown(event, seat)
