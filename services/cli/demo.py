@@ -32,10 +32,11 @@ Look at the same table yourself:
 
 @click.command()
 @click.option("--url", help=f"The server to play on. Default: {USUAL} if it answers, else one just for this.")
+@click.option("--fresh", is_flag=True, help="Start a server just for this, even if the usual one answers.")
 @click.option("--deals", type=click.IntRange(1, 1000), default=3, show_default=True, help="How many deals.")
 @click.option("--policy", type=click.Choice(["rule", "random"]), default="rule", show_default=True,
               help="How the bots think.")
-def demo(url: str | None, deals: int, policy: str) -> None:
+def demo(url: str | None, fresh: bool, deals: int, policy: str) -> None:
     """Open a table of three bots and tell their deals here; Ctrl-C ends it.
 
     \b
@@ -46,7 +47,7 @@ def demo(url: str | None, deals: int, policy: str) -> None:
     """
     try:
         with ExitStack() as running:
-            _play(url or _server(running), deals, policy)
+            _play(url or _server(running, fresh=fresh), deals, policy)
     except KeyboardInterrupt:
         click.echo("\nstopped; the table plays on if its server does")
         sys.exit(130)
@@ -54,11 +55,11 @@ def demo(url: str | None, deals: int, policy: str) -> None:
         raise click.ClickException(str(error)) from error
 
 
-def _server(running: ExitStack) -> str:
+def _server(running: ExitStack, *, fresh: bool) -> str:
     """The address of the usual server, or of a fresh one that ends with `running`."""
-    if answers(USUAL):
+    if not fresh and answers(USUAL):
         return USUAL
-    click.echo("no server at " + USUAL + ": starting one just for this demo")
+    click.echo("starting a server just for this demo")
     return running.enter_context(served()).url
 
 

@@ -1,5 +1,6 @@
 """What is read as a request, and what is not: a guess here is a door for somebody else's request."""
 
+import http.client
 import io
 import json
 import socket
@@ -54,3 +55,16 @@ def test_what_is_not_http_is_answered_as_such(push: Push, request_: bytes) -> No
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert json.loads(body)["code"] == "bad_request"
+
+
+@pytest.mark.server
+def test_what_asks_for_the_head_alone_is_sent_no_body(push: Push) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", push.port, timeout=SECONDS)
+    OPEN.callback(connection.close)
+    statuses = []
+    for method in ("HEAD", "GET"):  # On one connection: a body would be read as the beginning of the next answer.
+        connection.request(method, "/v1/tables/t-1f-00000000000a/stream")
+        answer = connection.getresponse()
+        answer.read()
+        statuses.append(answer.status)
+    assert statuses == [405, 401]

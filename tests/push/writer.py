@@ -21,7 +21,7 @@ class Writer:
         self.table = table
         self.version = 0
         partition = keys.partition_of(table)
-        self._lease = leases.claim(redis, [partition], "test")[partition]
+        self._lease = leases.claim(redis, [partition], "test", ms=600_000)[partition]
         self._last = self._lease.cursor
         self._numbers = itertools.count(1)
 

@@ -1,0 +1,62 @@
+"""`marias bench table` in small: it plays, counts and says what it counted."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from services.bench import machine
+from services.bench.wires import _frame
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.server
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["ws", "http"])
+@pytest.mark.parametrize("views", ["patch", "whole"])
+def test_a_small_bench_counts_moves_latency_cpu_and_bytes(transport: str, views: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "JOBS_REDIS_URL")}
+    done = subprocess.run(
+        [sys.executable, "-m", "services.cli", "bench", "table", "--tables", "2", "--transport", transport, "--views",
+         views, "--seconds", "1", "--rounds", "2", "--warm-up", "0", "--json"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=180, check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert figures["refused"] == {}
+    assert len(figures["rounds"]) == 2
+    for each in figures["rounds"]:
+        assert each["moves_per_second"] > 0
+        assert 0 < each["p50_ms"] <= each["p99_ms"]
+        assert each["bytes_per_client_and_move"] > 50
+    assert figures["store_bytes_per_table"] > 0
+    assert figures["resume_bytes"] > figures["view_bytes"] > 0
+    if sys.platform == "linux":
+        assert {"front", "worker", "store", "total"} <= figures["cpu"].keys()
+
+
+@pytest.mark.parametrize(("buffer", "start", "found"), [
+    pytest.param(b"\x81\x02ab", 0, (2, 4), id="a short frame"),
+    pytest.param(b"xx\x81\x02ab\x81", 2, (4, 6), id="a frame after another"),
+    pytest.param(b"\x81\x02a", 0, None, id="a frame that has not come whole"),
+    pytest.param(b"\x81", 0, None, id="half a head"),
+    pytest.param(b"\x81\x7e\x00\xc8" + b"x" * 200, 0, (4, 204), id="a long frame"),
+    pytest.param(b"\x81\x7e\x00", 0, None, id="half the length of a long frame"),
+])
+def test_frames_are_found_in_what_was_received(buffer: bytes, start: int, found: tuple[int, int] | None) -> None:
+    assert _frame(buffer, start) == found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux")
+def test_the_time_of_children_counts() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "sum(range(3_000_000)); input()"], stdin=subprocess.PIPE)
+    assert child.stdin is not None
+    while sum(machine.cpu_seconds(child.pid).values()) < 0.02:
+        pass
+    assert sum(machine.cpu_seconds(os.getpid()).values()) > 0.02
+    assert sum(machine.memory_bytes(child.pid).values()) > 1_000_000
+    child.communicate(b"\n")

@@ -1,0 +1,72 @@
+"""The tale of a table: each public event as a sentence, with the words that Czech players use."""
+
+import pytest
+
+from services.cli.story import Story, card
+
+NAMES = ("Ana", "Bára", "Cyril")
+RESULT = {
+    "payments": [4, -2, -2], "played": True, "capped": False, "points": {"declarer": 50, "defence": 40},
+    "marriages": {"declarer": [], "defence": []},
+    "parts": [
+        {"part": "hra", "won": True, "level": 1, "per_defender": 2, "sure": False},
+        {"part": "sedma_proti", "won": False, "level": 0, "per_defender": -2, "sure": False},
+    ],
+}
+
+
+@pytest.mark.parametrize(("event", "lines"), [
+    ({"type": "deal_started", "deal": 7}, ["", "Deal 7"]),
+    ({"type": "dealt", "dealer": 2}, ["Cyril deals; Ana is the forehand (forhont)"]),
+    ({"type": "trump_chosen", "seat": 0}, ["  Ana chooses trumps, face down"]),
+    ({"type": "trump_chosen", "seat": 0, "blind": 0}, ["  Ana chooses trumps blind, from the cards not seen"]),
+    ({"type": "discarded", "seat": 1}, ["  Bára lays two cards into the talon"]),
+    ({"type": "game_declared", "seat": 0, "game": "colour"}, ["  Ana asks „Barva?“"]),
+    ({"type": "said_good", "seat": 2}, ["  Cyril: dobrá (good)"]),
+    ({"type": "taken_over", "seat": 2}, ["  Cyril: špatná (bad), and takes the talon"]),
+    ({"type": "trump_turned", "card": "7s"}, ["  trumps are zelené: sedma ♠ is turned up"]),
+    ({"type": "contract_announced", "seat": 0, "contract": ["hra", "sedma"]}, ["  Ana plays hra and sedma"]),
+    ({"type": "doubled", "seat": 1, "raise": ["hra"], "join": [], "announce": ["sto_proti"]},
+     ["  Bára: flek on hra, sto proti"]),
+    ({"type": "doubled", "seat": 2, "raise": [], "join": ["hra"], "announce": []}, ["  Cyril: joins on hra"]),
+    ({"type": "card_played", "seat": 0, "card": "Ah"}, []),
+    ({"type": "deal_scored", "result": RESULT}, [
+        "  points: declarer 50, defence 40", "  hra (flek): won, 2 each", "  sedma proti: lost, 2 each",
+        "  chips: Ana +4, Bára -2, Cyril -2",
+    ]),
+    ({"type": "table_finished", "standing": [
+        {"place": 1, "seat": 2, "chips": 9}, {"place": 2, "seat": 0, "chips": -9},
+    ]}, ["", "The session is over: 1. Cyril +9, 2. Ana -9"]),
+    ({"type": "deadline_set", "at": None}, []),
+])
+def test_an_event_is_told(event: dict, lines: list[str]) -> None:
+    assert Story(NAMES).lines([event]) == lines
+
+
+def test_a_trick_is_told_when_it_is_taken_and_counted_within_its_deal() -> None:
+    story = Story(NAMES)
+    trick = [
+        {"type": "card_played", "seat": 0, "card": "Kh", "marriage_points": 40},
+        {"type": "card_played", "seat": 1, "card": "Th"},
+        {"type": "card_played", "seat": 2, "card": "9d"},
+        {"type": "trick_taken", "seat": 1},
+    ]
+    told = "Ana král ♥ with a hláška of 40, Bára desítka ♥, Cyril devítka ♦ → Bára"
+    assert story.lines(trick) == [f"  trick  1: {told}"]
+    assert story.lines(trick) == [f"  trick  2: {told}"]
+    story.lines([{"type": "dealt", "dealer": 0}])
+    assert story.lines(trick) == [f"  trick  1: {told}"]
+
+
+def test_raises_go_up_the_ladder_part_by_part() -> None:
+    story = Story(NAMES)
+    raising = {"type": "doubled", "seat": 1, "raise": ["hra"], "join": [], "announce": []}
+    assert [story.lines([raising])[0] for _ in range(3)] == [
+        "  Bára: flek on hra", "  Bára: re on hra", "  Bára: tutti on hra",
+    ]
+    assert story.lines([raising | {"raise": ["sedma"]}]) == ["  Bára: flek on sedma"]
+
+
+@pytest.mark.parametrize(("code", "words"), [("7c", "sedma ♣"), ("Td", "desítka ♦"), ("Qh", "svršek ♥")])
+def test_a_card_has_its_czech_name(code: str, words: str) -> None:
+    assert card(code) == words
