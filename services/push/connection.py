@@ -5,6 +5,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from gevent import get_hub, monkey
@@ -158,7 +159,8 @@ class Connection:
             # The client closes when it has read this; closing first could take from it what it has not read yet.
             self.stalled_since = time.monotonic()
             assert self._sock is not None
-            self._sock.shutdown(socket.SHUT_WR)
+            with suppress(OSError):  # It is gone already, which is seen when its end is read.
+                self._sock.shutdown(socket.SHUT_WR)
 
     def _readable(self) -> None:
         assert self._sock is not None

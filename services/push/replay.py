@@ -32,12 +32,13 @@ def catcher(reads: Reads) -> Callable[[Subscriber, int], None]:
 
 def _catch_up(reads: Reads, subscriber: Subscriber, turn: int) -> None:
     for _ in range(ROUNDS_MAX):
-        items, gone = _missed(reads, subscriber)
+        # First who sits where, then what was told until then: what came later may be for another holder of the seat.
         current = reads.current(subscriber.table)
-        if subscriber.turn != turn or subscriber.connection.closed:
-            return
         if current is None:  # Tables do not end; somebody emptied the store.
             break
+        items, gone = _missed(reads, subscriber, current.version)
+        if subscriber.turn != turn or subscriber.connection.closed:
+            return
         _send_missed(subscriber, items, current, gone=gone)
         if subscriber.release() or not subscriber.connection.drain() or subscriber.turn != turn:
             return
@@ -54,17 +55,17 @@ def _send_missed(subscriber: Subscriber, items: Sequence[Item], current: Current
         _send(subscriber, items, seat, current)
 
 
-def _missed(reads: Reads, subscriber: Subscriber) -> tuple[list[Item], bool]:
-    """All that came after the subscriber's version; is the first of it gone? It is a few deals at the most."""
+def _missed(reads: Reads, subscriber: Subscriber, last: int) -> tuple[list[Item], bool]:
+    """All from the subscriber's version to `last`; is the first of it gone? It is a few deals at the most."""
     found: list[Item] = []
     gone, more, after = False, True, subscriber.version
     while more and not gone:
         told = reads.feed(subscriber.table, after, PAGE)
         if told is None:
             return [], False
-        found.extend(told.items)
-        gone, more = told.gone, told.more
+        found.extend(item for item in told.items if item.version <= last)
         after = told.items[-1].version if told.items else after
+        gone, more = told.gone, told.more and after < last
     return found, gone
 
 

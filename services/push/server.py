@@ -126,7 +126,8 @@ def _answer(refusal: Refused, origins: frozenset[str]) -> Application:
         if refusal.code in _HEADERS:
             headers.append(_HEADERS[refusal.code])
         start_response(f"{status} {title}", headers)
-        return [body]
+        # What follows the head of an answer to HEAD would be read as the next answer.
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
     return application
 

@@ -1,5 +1,6 @@
 """What is refused, and how: one row is a request and the status, code and field it is answered with (RFC 9457)."""
 
+import io
 import json
 
 import pytest
@@ -141,6 +142,17 @@ def test_refused(street, ana, lone_table, asked, answered):
     assert answer.json["status"] == status
     if code != "not_seated":
         assert street.redis.keys("*") == before
+
+
+def test_a_body_in_chunks_may_be_no_larger_than_another(street, ana):
+    chunked = {"wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"}
+    statuses = [
+        street.call(
+            "POST", "/v1/tables", token=ana.token, headers=JSON, input_stream=io.BytesIO(body), environ_base=chunked
+        ).status_code
+        for body in (b'{"game":"voleny"}', b'{"game":"voleny"}' + b" " * 100_000)
+    ]
+    assert statuses == [201, 413]
 
 
 def test_an_address_without_the_method_names_those_it_has(street, ana, lone_table):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from services.store import keys
+from services.store import keys, views
 from tests.api.conftest import play_deal
 
 FULL = {
@@ -153,6 +153,26 @@ def test_a_newcomer_is_not_told_what_his_seat_was_told_before(house, trio, table
         assert told[:-1] == watched
     assert not any("hand" in event for item in told for event in item["events"])
     assert len(hand) in (7, 10)
+
+
+def test_who_is_freed_from_a_seat_while_he_asks_is_not_told_the_cards_of_who_takes_it(
+    house, trio, table, monkeypatch
+):
+    """Between the two looks into the store Ana leaves, Dana takes her seat, and is dealt cards."""
+    play_deal(trio, table)
+    known, dana, feed = trio[0].view(table)["version"], house.guest("Dana"), views.feed
+
+    def later(*arguments):
+        trio[0].command(table, {"type": "leave"})
+        dana.command(table, {"type": "sit", "seat": 0})
+        for guest in (dana, *trio[1:]):
+            guest.command(table, {"type": "ready"})
+        return feed(*arguments)
+
+    monkeypatch.setattr("services.api.tables.views.feed", later)
+    told = trio[0].get(f"/v1/tables/{table}/events?after={known - 1}").json
+    assert dana.view(table)["hand"]
+    assert (told["version"], [item["version"] for item in told["events"]], told["more"]) == (known, [known], False)
 
 
 @pytest.mark.parametrize("query", ["after=x", "after=-1", "after=1.0", "after=%2B1", "after=٣", "after=1&after=2",
