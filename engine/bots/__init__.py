@@ -1,4 +1,7 @@
-"""Bots: `choose(view, legal, rng)` takes what any client sees and gives one of the moves that any client may send."""
+"""Bots: `choose(view, legal, rng)` takes what any client sees and gives one of the moves that any client may send.
+
+Weights are added by `fsum`: `sum` of floats rounds differently since Python 3.12, and a bot would change its mind.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random

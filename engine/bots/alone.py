@@ -1,5 +1,7 @@
 """How good a hand is for betl and durch, the two games that one side plays without trumps."""
 
+from math import fsum
+
 from engine.bots.sight import SUIT_CARDS, of_suit
 
 _CAUGHT = (1.0, 0.55, 0.25, 0.1, 0.03, 0.01, 0.0, 0.0, 0.0)
@@ -15,7 +17,7 @@ def betl_danger(hand: tuple[int, ...]) -> float:
     Who can beat must, so low cards do not protect the top one: a defender leads under it.
     """
     dangers = [_danger(of_suit(hand, suit), suit) for suit in range(4)]
-    return sum(dangers) - _LEAD * max(_relief(of_suit(hand, suit), suit) for suit in range(4))
+    return fsum(dangers) - _LEAD * max(_relief(of_suit(hand, suit), suit) for suit in range(4))
 
 
 def riskiest_suit(hand: tuple[int, ...]) -> int:

@@ -1,6 +1,7 @@
 """How the rule bot chooses trumps, discards, declares, answers and announces: one small function per question."""
 
 from collections.abc import Sequence
+from math import fsum
 
 from engine.bots.alone import betl_danger, durch_is_sure, durch_losers
 from engine.bots.sight import STRENGTH, Sight, is_point, of_suit
@@ -26,7 +27,7 @@ def choose_trump(sight: Sight, legal: Sequence[Move]) -> Move:
 def trump_strength(hand: tuple[int, ...], suit: int) -> float:
     """How good `suit` would be as trumps: its number first, then its high cards and a marriage."""
     own = of_suit(hand, suit)
-    return 1.5 * len(own) + sum(_TRUMP_WORTH[STRENGTH[card]] for card in own) + 1.5 * has_marriage(hand, suit)
+    return 1.5 * len(own) + fsum(_TRUMP_WORTH[STRENGTH[card]] for card in own) + 1.5 * has_marriage(hand, suit)
 
 
 def has_marriage(hand: tuple[int, ...], suit: int) -> bool:
@@ -56,7 +57,7 @@ def _colour_worth(rest: tuple[int, ...], talon: tuple[int, ...], trump: int) -> 
     """Aces and tens may not lie in the talon, trumps should not; else what the side suits are worth."""
     closed = sum(is_point(card) for card in talon)
     trumps = sum(card >> 3 == trump for card in talon)
-    sides = sum(_side_suit_worth(of_suit(rest, suit)) for suit in range(4) if suit != trump)
+    sides = fsum(_side_suit_worth(of_suit(rest, suit)) for suit in range(4) if suit != trump)
     return sides - 100.0 * closed - 4.0 * trumps
 
 

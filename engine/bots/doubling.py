@@ -1,6 +1,7 @@
 """When the rule bot doubles: rarely, and on what it holds itself."""
 
 from collections.abc import Sequence
+from math import fsum
 
 from engine.bots.bidding import has_marriage
 from engine.bots.sight import STRENGTH, Sight, of_suit
@@ -47,9 +48,9 @@ def game_strength(sight: Sight) -> float:
     if trump is None:
         return 0.0
     own = [of_suit(sight.hand, suit) for suit in range(4)]
-    trumps = sum(1.0 + 0.25 * STRENGTH[card] for card in own[trump])
-    sides = sum(_side_strength(cards) for suit, cards in enumerate(own) if suit != trump)
-    marriages = sum((4.0 if suit == trump else 2.0) * has_marriage(sight.hand, suit) for suit in range(4))
+    trumps = fsum(1.0 + 0.25 * STRENGTH[card] for card in own[trump])
+    sides = fsum(_side_strength(cards) for suit, cards in enumerate(own) if suit != trump)
+    marriages = fsum((4.0 if suit == trump else 2.0) * has_marriage(sight.hand, suit) for suit in range(4))
     return trumps + sides + marriages
 
 
