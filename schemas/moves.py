@@ -87,8 +87,7 @@ def load_move(seat: int, body: dict[str, object]) -> Move:
     shape = MOVES.get(kind) if isinstance(kind, str) else None
     if shape is None:
         raise Malformed("type", f"Must be one of: {', '.join(MOVES)}.")
-    fields = {name: value for name, value in body.items() if name != "type"}
-    values = read_fields(shape.fields, fields)
+    values = read_fields(shape.fields, body, beside=("type",))
     if shape.exactly_one and len(values) != 1:
         names = " or ".join(each.name for each in shape.fields)
         raise Malformed(shape.fields[0].name, f"Give either {names}.")

@@ -33,19 +33,23 @@ def field(name: str, value: Value, *, attribute: str = "", required: bool = True
     return Field(name=name, attribute=attribute or name, value=value, required=required)
 
 
-def read_fields(fields: Iterable[Field], body: dict[str, object]) -> dict[str, object]:
-    """The values of `body` by attribute. Raises Malformed for missing and unknown fields and wrong values."""
+def read_fields(fields: Iterable[Field], body: dict[str, object], *, beside: tuple[str, ...] = ()) -> dict[str, object]:
+    """The values of `body` by attribute. Raises Malformed for missing and unknown fields and wrong values.
+
+    `beside` are fields that are in `body` and were read already.
+    """
     values: dict[str, object] = {}
     for each in fields:
-        if each.name in body:
+        name = each.name
+        if name in body:
             try:
-                values[each.attribute] = each.value.read(body[each.name])
+                values[each.attribute] = each.value.read(body[name])
             except ValueError as error:
-                raise Malformed(each.name, str(error)) from None
+                raise Malformed(name, str(error)) from None
         elif each.required:
-            raise Malformed(each.name, "Missing data for required field.")
-    if len(values) != len(body):
-        known = {each.name for each in fields}
+            raise Malformed(name, "Missing data for required field.")
+    if len(values) + len(beside) != len(body):
+        known = {*beside, *(each.name for each in fields)}
         raise Malformed(min(name for name in body if name not in known), "Unknown field.")
     return values
 

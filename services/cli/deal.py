@@ -33,12 +33,7 @@ def run(file: BinaryIO, jsonl: bool) -> None:
 
     The exit status is 0 if every record is ok, else 1.
     """
-    all_ok = True
-    for text in _counted(_lines(file) if jsonl else (file.read(RECORD_BYTES_MAX + 1),)):
-        answer = _answer(text)
-        all_ok = all_ok and answer["ok"] is True
-        _write(answer)
-    sys.exit(0 if all_ok else 1)
+    sys.exit(0 if answer_all(file, jsonl=jsonl) else 1)
 
 
 @deal.command()
@@ -51,6 +46,16 @@ def random(game: str, seed: int, count: int, policy: str, rules: str) -> None:
     """Make finished deals by chance, one record a line."""
     for record in _counted(random_records(game, seed, count, policy, _rules(game, rules))):
         _write(record)
+
+
+def answer_all(file: BinaryIO, *, jsonl: bool) -> bool:
+    """Answer every record of `file` on the standard output, each before the next is read; whether all were ok."""
+    all_ok = True
+    for text in _counted(_lines(file) if jsonl else (file.read(RECORD_BYTES_MAX + 1),)):
+        answer = _answer(text)
+        all_ok = all_ok and answer["ok"] is True
+        _write(answer)
+    return all_ok
 
 
 def _rules(game: str, text: str) -> Json:
@@ -76,7 +81,7 @@ def _answer(text: bytes) -> Json:
     try:
         if len(text) > RECORD_BYTES_MAX:
             raise Malformed("", f"Longer than {RECORD_BYTES_MAX} bytes.")
-        record = read_json(text)
+        record = read_json(text, any_depth=True)
     except Malformed as error:
         return bad_record(error)
     return run_record(record)
