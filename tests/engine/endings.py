@@ -37,9 +37,8 @@ def settled(
 
     `last` are the last cards of Bára, Cyril and Ana, of which `leader` leads; by then Bára has `points` of the 90,
     last trick included. `marriages` are those announced, in order: "d40 o20" is forty for the declarer, then twenty
-    for an opponent. The parts were raised to their `levels` by the `doublers` (of
-    each turn, if they differ); `proti` was announced `by` one.
-    In a betl or durch `takers` says who took the nine tricks.
+    for an opponent. The parts were raised to their `levels` by the `doublers` (those of each turn, if they differ);
+    `proti` was announced `by` one. In a betl or durch `takers` says who took the nine tricks.
     """
     trumps = "" if contract in ("betl", "durch") else bara[1]
     final = last.split()

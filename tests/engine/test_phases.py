@@ -2,6 +2,8 @@
 
 import pytest
 
+from engine.games.voleny.commands import Deal
+from engine.games.voleny.rules import HOSPODA
 from tests.engine import deals
 from tests.engine.words import (
     ANA,
@@ -76,9 +78,6 @@ def test_nobody_speaks_out_of_turn(phase, command):
 
 def test_a_deal_is_dealt_once():
     """§2.2."""
-    from engine.games.voleny.commands import Deal
-    from engine.games.voleny.rules import HOSPODA
-
     again = Deal(rules=HOSPODA, dealer=ANA, deck=tuple(range(32)))
     deals.dealt().when(again).then_refused("wrong_phase")
 
