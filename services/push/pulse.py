@@ -25,7 +25,7 @@ class Pulse:
     """All open connections of this process."""
 
     def __init__(self, seconds: float = BEAT_SECONDS) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
         self._members: dict[Beating, None] = {}
 
     def add(self, member: Beating) -> None:
@@ -42,7 +42,7 @@ class Pulse:
     def run(self) -> None:
         """Beat for ever."""
         while True:
-            gevent.sleep(self._seconds)
+            gevent.sleep(self.seconds)
             self.beat()
 
     def beat(self) -> None:

@@ -21,6 +21,8 @@ from services.store.wire import StoreUnavailable
 
 BACKLOG = 1024
 PREFLIGHT = "preflight"
+SILENT_BEATS_MAX = 5
+"""A client that owes us the rest of a request, or keeps a connection for the next, may be silent for so long."""
 
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 Application = Callable[..., Iterable[bytes]]
@@ -49,6 +51,11 @@ class Handler(WSGIHandler):  # type: ignore[misc]  # gevent has no types.
     """Serves one HTTP connection; a request for a stream or a socket takes the connection over."""
 
     socket: Any
+
+    def handle(self) -> None:
+        """Answer the requests of a connection one after the other, until the client is silent for too long."""
+        self.socket.settimeout(SILENT_BEATS_MAX * self.server.service.pulse.seconds)
+        super().handle()
 
     def MessageClass(self, lines: BinaryIO, *_: object) -> Head:
         """Read the head of a request. Raises BadHead, which becomes a 400."""

@@ -4,6 +4,7 @@ import http.client
 import io
 import json
 import socket
+from collections.abc import Callable
 
 import pytest
 
@@ -68,3 +69,17 @@ def test_what_asks_for_the_head_alone_is_sent_no_body(push: Push) -> None:
         answer.read()
         statuses.append(answer.status)
     assert statuses == [405, 401]
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("sent", [
+    pytest.param(b"", id="nothing"),
+    pytest.param(b"GET / HT", id="half a line"),
+    pytest.param(b"GET / HTTP/1.1\r\nHost: a\r\n", id="half a head"),
+    pytest.param(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", id="a request and then no other"),
+])
+def test_who_stays_silent_is_hung_up_on(launch: Callable[[float], Push], sent: bytes) -> None:
+    client = OPEN.enter_context(socket.create_connection(("127.0.0.1", launch(0.05).port), SECONDS))
+    client.sendall(sent)
+    while client.recv(4096):
+        pass
