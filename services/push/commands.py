@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import gevent
 
@@ -19,39 +19,73 @@ LOOK_AGAIN_SECONDS = 5.0
 Receipt = dict[str, Any]
 
 
+class Sender(Protocol):
+    """Who sends commands and hears what becomes of each; neither may wait."""
+
+    def answered(self, key: str, receipt: Receipt) -> None:
+        """The receipt of command `key`; it may come twice, first as `queued`."""
+
+    def not_taken(self, key: str, code: str) -> None:
+        """Command `key` was not taken in, for the reason `code`."""
+
+
 class Waiting:
-    """A command of a socket and who waits for its answer.
+    """A command that has no answer yet. It is called with the receipt, and told by intake whether it was taken in."""
 
-    `answer` is called with the receipt, perhaps after one that says `queued`; `fail` instead, with a code, when the
-    command was not taken in.
-    """
+    __slots__ = ("_all", "_sender", "_stop", "is_queued", "look_at", "submitted")
 
-    __slots__ = ("_stop", "answer", "fail", "is_queued", "look_at", "submitted")
-
-    def __init__(
-        self, submitted: Submitted, answer: Callable[[Receipt], None], fail: Callable[[str], None]
-    ) -> None:
+    def __init__(self, submitted: Submitted, sender: Sender, waiting: "dict[Waiting, None]", feed: Feed) -> None:
         self.submitted = submitted
-        self.answer = answer
-        self.fail = fail
         self.is_queued = False
         self.look_at = time.monotonic() + QUEUED_SECONDS
-        self._stop: Callable[[], None] | None = None
+        self._sender = sender
+        self._all = waiting
+        waiting[self] = None
+        # Before it is sent, since the receipt may come at once.
+        field = receipt_field(submitted.actor, submitted.key)
+        self._stop: Callable[[], None] = feed.on_receipt(submitted.id, field, self)
 
-    def listen(self, feed: Feed, heard: Callable[[Receipt], None]) -> None:
-        """Hear of the receipt from now on; before the command is sent, since it may come at once."""
-        self._stop = feed.on_receipt(self.submitted.id, self.field, heard)
+    def __call__(self, receipt: Receipt) -> None:
+        """The receipt has come."""
+        if self.forget():
+            self._sender.answered(self.submitted.key, receipt)
 
-    def stop(self) -> None:
-        """Listen no longer."""
-        if self._stop is not None:
-            self._stop()
-            self._stop = None
+    def taken(self, taken: Taken) -> None:
+        """Intake has answered."""
+        match taken.status:
+            case "new":
+                pass
+            case "dup":
+                if taken.receipt is not None:
+                    self(taken.receipt)
+            case "reused":
+                self._not_taken("idempotency_key_reused")
+            case "unknown":
+                self._not_taken("not_found")
+            case "busy":
+                self._not_taken("rate_limited")
 
-    @property
-    def field(self) -> str:
-        """The name of its receipt at the table."""
-        return receipt_field(self.submitted.actor, self.submitted.key)
+    def failed(self, error: Exception) -> None:
+        """The store did not answer; the command may be in or not."""
+        self._not_taken("unavailable")
+
+    def queued(self) -> None:
+        """It has waited for long: let the sender know that it is not lost."""
+        if not self.is_queued:
+            self.is_queued = True
+            self._sender.answered(self.submitted.key, {"s": "queued"})
+
+    def forget(self) -> bool:
+        """Wait no longer, though the command stays what it is. Did it still wait?"""
+        if self not in self._all:
+            return False
+        del self._all[self]
+        self._stop()
+        return True
+
+    def _not_taken(self, code: str) -> None:
+        if self.forget():
+            self._sender.not_taken(self.submitted.key, code)
 
 
 class Commands:
@@ -61,44 +95,21 @@ class Commands:
         self._intake = intake
         self._reads = reads
         self._feed = feed
-        self._open: dict[Waiting, None] = {}
+        self._waiting: dict[Waiting, None] = {}
 
-    def put(self, waiting: Waiting) -> None:
+    def put(self, submitted: Submitted, sender: Sender) -> Waiting:
         """Send a command. Does not wait."""
-        self._open[waiting] = None
-        waiting.listen(self._feed, lambda receipt: self._answered(waiting, receipt))
-        self._intake.put(
-            waiting.submitted,
-            lambda taken: self._taken(waiting, taken),
-            lambda error: self._failed(waiting, "unavailable"),
-        )
-
-    def forget(self, waiting: Waiting) -> None:
-        """Whoever waited is gone. The command stays what it is."""
-        self._open.pop(waiting, None)
-        waiting.stop()
+        waiting = Waiting(submitted, sender, self._waiting, self._feed)
+        self._intake.put(submitted, waiting)
+        return waiting
 
     def look_after(self) -> None:
         """For ever: report what is still queued, and look for receipts that were not pushed to us."""
         while True:
             gevent.sleep(QUEUED_SECONDS)
             now = time.monotonic()
-            for waiting in [each for each in self._open if each.look_at < now]:
+            for waiting in [each for each in self._waiting if each.look_at < now]:
                 self._look(waiting, now)
-
-    def _taken(self, waiting: Waiting, taken: Taken) -> None:
-        match taken.status:
-            case "new":
-                pass
-            case "dup":
-                if taken.receipt is not None:
-                    self._answered(waiting, taken.receipt)
-            case "reused":
-                self._failed(waiting, "idempotency_key_reused")
-            case "unknown":
-                self._failed(waiting, "not_found")
-            case "busy":
-                self._failed(waiting, "rate_limited")
 
     def _look(self, waiting: Waiting, now: float) -> None:
         waiting.look_at = now + LOOK_AGAIN_SECONDS
@@ -107,20 +118,8 @@ class Commands:
             receipt = self._reads.receipt(submitted.id, submitted.actor, submitted.key)
         except StoreUnavailable:
             return
-        if waiting not in self._open or receipt is None:
-            return
-        if receipt["s"] != "queued":
-            self._answered(waiting, receipt)
-        elif not waiting.is_queued:
-            waiting.is_queued = True
-            waiting.answer(receipt)
-
-    def _answered(self, waiting: Waiting, receipt: Receipt) -> None:
-        if waiting in self._open:
-            self.forget(waiting)
-            waiting.answer(receipt)
-
-    def _failed(self, waiting: Waiting, code: str) -> None:
-        if waiting in self._open:
-            self.forget(waiting)
-            waiting.fail(code)
+        if waiting in self._waiting and receipt is not None:
+            if receipt["s"] == "queued":
+                waiting.queued()
+            else:
+                waiting(receipt)

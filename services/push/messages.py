@@ -69,8 +69,13 @@ def _socket_beat(now: float) -> bytes:
 
 
 def frame(payload: bytes) -> bytes:
-    """A whole text message of a WebSocket server: neither masked nor compressed, so that it may be shared."""
-    return Frame(Opcode.TEXT, payload).serialize(mask=False)
+    """A whole text message of a WebSocket server (RFC 6455 §5.2): neither masked nor compressed, to be shared."""
+    size = len(payload)
+    if size < 126:
+        return b"\x81%c%b" % (size, payload)
+    if size < 65_536:
+        return b"\x81\x7e%b%b" % (size.to_bytes(2, "big"), payload)
+    return b"\x81\x7f%b%b" % (size.to_bytes(8, "big"), payload)
 
 
 def document(value: object) -> bytes:

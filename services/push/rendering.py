@@ -61,8 +61,10 @@ class Rendering:
             self._public = self._public_patch(self._before)
         if seat is None:
             return self._public
+        if self._before.change.private[seat] == self.change.private[seat]:
+            return self._public
         own = _difference(self._before.private(seat), self.private(seat))
-        return self._public[:-1] + b"," + _encode(own)[1:] if own else self._public
+        return b"%b,%b" % (self._public[:-1], _encode(own)[1:]) if own else self._public
 
     def _public_patch(self, before: "Rendering") -> bytes:
         """What changed for everybody; never empty, since the version did."""

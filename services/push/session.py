@@ -1,7 +1,6 @@
 """A table's WebSocket (contract §3a): commands in, receipts and versions out, on one connection."""
 
 import logging
-import re
 from typing import Any
 
 import gevent
@@ -10,16 +9,14 @@ from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from schemas.errors import Malformed
-from schemas.json_text import read_json
 from schemas.problems import kind
-from schemas.table_commands import canonical_command
 from services.intake import Submitted
 from services.push.access import Asked, Refused, existing, knows_code, principal_of
 from services.push.commands import Receipt, Waiting
 from services.push.connection import Connection
 from services.push.live import NOT_VIEWED, Subscriber
-from services.push.messages import Transport, closing, document
+from services.push.messages import Transport, closing, document, frame
+from services.push.said import Command, NotUnderstood, Resume, Said, Sign, Token, read
 from services.push.service import Service
 from services.store.wire import StoreUnavailable
 from services.tokens import Principal
@@ -31,10 +28,6 @@ EARLY_MESSAGES_MAX = 16
 COMMANDS_MAX = 16  # of one socket that wait for their receipts
 RETRY = ("unavailable", "rate_limited")  # Not outcomes: the same message may be sent again.
 
-Message = dict[str, Any]
-
-_KEY = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_log = logging.getLogger(__name__)
 _quiet = logging.getLogger("services.push.websockets")
 _quiet.setLevel(logging.ERROR)
 
@@ -51,7 +44,7 @@ class Session:
         self._principal = principal
         self._protocol = ServerProtocol(state=OPEN, max_size=MESSAGE_BYTES_MAX, logger=_quiet)
         self._parts: bytearray | None = None
-        self._early: Queue[Message | None] | None = Queue(EARLY_MESSAGES_MAX)
+        self._early: Queue[Said | None] | None = Queue(EARLY_MESSAGES_MAX)
         self._waiting: dict[str, Waiting] = {}
         self._subscriber: Subscriber | None = None
         self.connection = Connection(fd, self._on_data, self._on_gone)
@@ -73,9 +66,8 @@ class Session:
 
     def _identify(self) -> None:
         if self._principal is None:
-            message = self._next(TOKEN_SECONDS_MAX) or {}
-            token = message.get("token")
-            self._principal = principal_of(self._service.ring, token if isinstance(token, str) else None)
+            said = self._next(TOKEN_SECONDS_MAX)
+            self._principal = principal_of(self._service.ring, said.text if isinstance(said, Token) else None)
 
     def _enter(self) -> Subscriber:
         """Become a subscriber that holds, at the version of now."""
@@ -99,23 +91,23 @@ class Session:
             gevent.spawn(self._service.catch_up, subscriber, subscriber.hold())
         early, self._early = self._early, None
         while early is not None and not early.empty():
-            self._handle(early.get_nowait() or {})
+            self._handle(early.get_nowait() or Sign())
 
-    def _next(self, seconds: float) -> Message | None:
+    def _next(self, seconds: float) -> Said | None:
         assert self._early is not None
         try:
-            message: Message | None = self._early.get(timeout=seconds)
+            said: Said | None = self._early.get(timeout=seconds)
         except Empty:
             return None
-        return message
+        return said
 
     # What the event loop calls: nothing below waits.
 
     def _on_data(self, data: bytes) -> None:
         self._protocol.receive_data(data)
-        for frame in self._protocol.events_received():
-            assert isinstance(frame, Frame)
-            self._frame(frame)
+        for event in self._protocol.events_received():
+            assert isinstance(event, Frame)
+            self._frame(event)
         for answer in self._protocol.data_to_send():
             if answer:
                 self.connection.send(answer)
@@ -129,130 +121,102 @@ class Session:
         if self._subscriber is not None:
             self._service.live.leave(self._subscriber)
         for waiting in self._waiting.values():
-            self._service.commands.forget(waiting)
+            waiting.forget()
         self._waiting.clear()
 
-    def _frame(self, frame: Frame) -> None:
-        match frame.opcode:
-            case Opcode.TEXT if frame.fin:
-                self._text(bytes(frame.data))
-            case Opcode.TEXT | Opcode.BINARY:
-                self._parts = bytearray(frame.data)
-                is_text = frame.opcode is Opcode.TEXT
-                if frame.fin and not is_text:
-                    self._malformed("", "Send text, not bytes.")
+    def _frame(self, received: Frame) -> None:
+        match received.opcode:
+            case Opcode.TEXT if received.fin:
+                self._text(bytes(received.data))
+            case Opcode.TEXT:
+                self._parts = bytearray(received.data)
             case Opcode.CONT if self._parts is not None:
-                self._parts += frame.data
-                if frame.fin:
+                self._parts += received.data
+                if received.fin:
                     whole, self._parts = bytes(self._parts), None
                     self._text(whole)
+            case Opcode.BINARY:
+                self._not_understood(NotUnderstood("", "Send text, not bytes."))
 
     def _text(self, text: bytes) -> None:
         try:
-            message = read_json(text)
-        except Malformed as error:
-            self._malformed(error.field, error.message)
+            said = read(text)
+        except NotUnderstood as error:
+            self._not_understood(error)
             return
-        if not isinstance(message, dict):
-            self._malformed("", "Must be an object.")
-        elif self._early is None:
-            self._handle(message)
+        if self._early is None:
+            self._handle(said)
         else:
             try:
-                self._early.put_nowait(message)
+                self._early.put_nowait(said)
             except Full:
                 self.connection.finish(closing(CloseCode.POLICY_VIOLATION, "too many messages before the first answer"))
 
-    def _handle(self, message: Message) -> None:
-        try:
-            if "command" in message:
-                self._command(message)
-            elif "resume" in message:
-                self._resume(message)
-            elif "token" not in message and "pong" not in message:
-                raise Malformed("", "Send a `command` or `resume`.")
-        except Malformed as error:
-            self._malformed(error.field, error.message, message)
+    def _handle(self, said: Said) -> None:
+        match said:
+            case Command():
+                self._command(said)
+            case Resume(version):
+                self._resume(version)
+            case Token() | Sign():
+                pass  # It is known who this is, and that it lives.
 
-    def _resume(self, message: Message) -> None:
-        version = message["resume"]
-        if type(version) is not int or version < 0:
-            raise Malformed("resume", "Must be a version: a whole number from 0.")
+    def _resume(self, version: int) -> None:
         subscriber = self._subscriber
         assert subscriber is not None
         turn = subscriber.hold()
         subscriber.version, subscriber.viewed = version, NOT_VIEWED
         gevent.spawn(self._service.catch_up, subscriber, turn)
 
-    def _command(self, message: Message) -> None:
-        assert self._principal is not None
-        submitted = self._submitted(message, self._principal)
-        key = submitted.key
-        if self._principal.role != "player":
-            self._refused(key, "forbidden", {"message": f"The role {self._principal.role} commands nothing."})
-            return
-        if key in self._waiting:
-            return  # It was asked again before it was answered: one answer does for both.
-        if len(self._waiting) >= COMMANDS_MAX:
+    def _command(self, command: Command) -> None:
+        sender = self._principal
+        assert sender is not None
+        key = command.key
+        submitted = Submitted(self._asked.table, sender.id, sender.name, key, command.body, command.if_version)
+        if sender.role != "player":
+            self._refused(key, "forbidden", {"message": f"The role {sender.role} commands nothing."})
+        elif key in self._waiting:
+            if self._waiting[key].submitted != submitted:
+                self._refused(key, "idempotency_key_reused")
+            # Else it was asked again before it was answered: one answer does for both.
+        elif len(self._waiting) >= COMMANDS_MAX:
             self._error("rate_limited", "Too many of your commands wait to be decided.", key)
-            return
-        waiting = Waiting(
-            submitted, lambda receipt: self._receipt(key, receipt), lambda code: self._not_taken(key, code)
-        )
-        self._waiting[key] = waiting
-        self._service.commands.put(waiting)
+        else:
+            self._waiting[key] = self._service.commands.put(submitted, self)
 
-    def _submitted(self, message: Message, sender: Principal) -> Submitted:
-        for name in message:
-            if name not in ("id", "command", "if_version"):
-                raise Malformed(name, "Unknown field.")
-        key, version = message.get("id"), message.get("if_version")
-        if not isinstance(key, str) or _KEY.fullmatch(key) is None:
-            raise Malformed("id", "Must be 1 to 64 of A-Z a-z 0-9 _ -.")
-        if version is not None and (type(version) is not int or version < 0):
-            raise Malformed("if_version", "Must be a version: a whole number from 0.")
-        command = message["command"]
-        if not isinstance(command, dict):
-            raise Malformed("command", "Must be an object.")
-        try:
-            body = canonical_command(command)
-        except Malformed as error:
-            raise Malformed(f"command.{error.field}" if error.field else "command", error.message) from None
-        return Submitted(self._asked.table, sender.id, sender.name, key, body, version)
+    # What becomes of commands.
 
-    def _receipt(self, key: str, receipt: Receipt) -> None:
-        status = receipt["s"]
-        answer: Message = {"id": key, "status": status}
-        if status != "queued":
+    def answered(self, key: str, receipt: Receipt) -> None:
+        """The receipt of a command."""
+        if receipt["s"] == "applied":
             self._waiting.pop(key, None)
-        if status == "applied":
-            answer["version"] = receipt["v"]
-        elif status == "refused":
-            answer["code"] = receipt["c"]
-            if receipt.get("d"):
-                answer["detail"] = receipt["d"]
-        self.connection.send(document({"receipt": answer}))
+            text = b'{"receipt":{"id":"%b","status":"applied","version":%d}}' % (key.encode(), receipt["v"])
+            self.connection.send(frame(text))
+        elif receipt["s"] == "refused":
+            self._waiting.pop(key, None)
+            self._refused(key, receipt["c"], receipt.get("d"))
+        else:
+            self.connection.send(document({"receipt": {"id": key, "status": "queued"}}))
 
-    def _refused(self, key: str, code: str, detail: dict[str, str] | None = None) -> None:
-        receipt = {"id": key, "status": "refused", "code": code}
-        self.connection.send(document({"receipt": receipt | ({"detail": detail} if detail else {})}))
-
-    def _not_taken(self, key: str, code: str) -> None:
+    def not_taken(self, key: str, code: str) -> None:
+        """A command was not taken in."""
         self._waiting.pop(key, None)
         if code in RETRY:
             self._error(code, None, key)
         else:
             self._refused(key, code)
 
-    def _malformed(self, field: str, said: str, message: Message | None = None) -> None:
+    def _refused(self, key: str, code: str, detail: dict[str, Any] | None = None) -> None:
+        receipt = {"id": key, "status": "refused", "code": code}
+        self.connection.send(document({"receipt": receipt | ({"detail": detail} if detail else {})}))
+
+    def _not_understood(self, error: NotUnderstood) -> None:
         """A command that can be named is refused by its name; anything else is an error of the connection."""
-        key = (message or {}).get("id")
-        if isinstance(key, str) and _KEY.fullmatch(key) is not None:
-            self._refused(key, "malformed", {"field": field or "message", "message": said})
+        if error.key is not None:
+            self._refused(error.key, "malformed", {"field": error.field, "message": error.message})
         else:
-            self.connection.send(
-                document({"error": {"code": "malformed", "field": field or "message", "detail": said}})
-            )
+            wrong = {"code": "malformed", "field": error.field, "detail": error.message}
+            self.connection.send(document({"error": wrong}))
 
     def _error(self, code: str, detail: str | None, key: str | None = None) -> None:
         """Something else than the outcome of a command; `key` names the command that may be sent again."""

@@ -2,8 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Protocol
 
 import gevent
 from gevent.event import AsyncResult, Event
@@ -20,10 +19,23 @@ GATHERING_SECONDS = 0.0005  # Where several commands came at once more will come
 _log = logging.getLogger(__name__)
 
 
-class _New(NamedTuple):
-    submitted: Submitted
-    taken: Callable[[Taken], None]
-    failed: Callable[[Exception], None]
+class Taker(Protocol):
+    """Who is told what intake says; neither function may wait."""
+
+    def taken(self, taken: Taken) -> None:
+        """Intake has answered."""
+
+    def failed(self, error: Exception) -> None:
+        """It did not: the command may be in or not."""
+
+
+class _Waiter:
+    """A greenlet that waits for intake's answer."""
+
+    def __init__(self) -> None:
+        self.result: AsyncResult[Taken] = AsyncResult()
+        self.taken = self.result.set
+        self.failed = self.result.set_exception
 
 
 class Together:
@@ -31,24 +43,19 @@ class Together:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._new: deque[_New] = deque()
+        self._new: deque[tuple[Submitted, Taker]] = deque()
         self._wake = Event()
 
-    def put(
-        self, submitted: Submitted, taken: Callable[[Taken], None], failed: Callable[[Exception], None]
-    ) -> None:
-        """Send a command with the next round trip; one of the two functions is called with what comes of it.
-
-        Does not wait, and the functions must not.
-        """
-        self._new.append(_New(submitted, taken, failed))
+    def put(self, submitted: Submitted, taker: Taker) -> None:
+        """Send a command with the next round trip. Does not wait."""
+        self._new.append((submitted, taker))
         self._wake.set()
 
     def submit(self, submitted: Submitted) -> Taken:
         """Take one command in and wait for that, as `services.intake.submit` does. Raises StoreUnavailable."""
-        result: AsyncResult[Taken] = AsyncResult()
-        self.put(submitted, result.set, result.set_exception)
-        taken: Taken = result.get()
+        waiter = _Waiter()
+        self.put(submitted, waiter)
+        taken: Taken = waiter.result.get()
         return taken
 
     def run(self) -> None:
@@ -63,13 +70,13 @@ class Together:
             while self._new:
                 self._send([self._new.popleft() for _ in range(min(len(self._new), TOGETHER_MAX))])
 
-    def _send(self, batch: list[_New]) -> None:
+    def _send(self, batch: list[tuple[Submitted, Taker]]) -> None:
         try:
-            taken = submit_many(self._redis, [each.submitted for each in batch])
+            outcomes = submit_many(self._redis, [submitted for submitted, _ in batch])
         except (StoreUnavailable, RedisError) as error:
             _log.warning("%d commands were not taken in: %s", len(batch), error)
-            for each in batch:
-                each.failed(error)
+            for _, taker in batch:
+                taker.failed(error)
             return
-        for each, outcome in zip(batch, taken, strict=True):
-            each.taken(outcome)
+        for (_, taker), outcome in zip(batch, outcomes, strict=True):
+            taker.taken(outcome)
