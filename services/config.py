@@ -12,7 +12,10 @@ class BadSetting(Exception):
 
 
 def _whole(value: str) -> int:
-    number = int(value)
+    try:
+        number = int(value)
+    except ValueError:
+        raise ValueError("must be a whole number") from None
     if number < 0:
         raise ValueError("must not be negative")
     return number
@@ -30,6 +33,12 @@ def _partitions(value: str) -> int:
     if not 1 <= number <= 256:
         raise ValueError("must be from 1 to 256")
     return number
+
+
+def _store(value: str) -> str:
+    if not value.startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("must begin with redis://, rediss:// or unix://")
+    return value
 
 
 def _level(value: str) -> str:
@@ -57,15 +66,15 @@ class Config:
     """The settings of one process; made with `Config.from_environment()`."""
 
     redis_url: str | None = _setting(
-        "REDIS_URL", str, None,
+        "REDIS_URL", _store, None,
         "Your own Valkey or Redis (redis://, rediss:// or unix://). Unset: `marias serve` starts its own.",
     )
     jobs_redis_url: str | None = _setting(
-        "JOBS_REDIS_URL", str, None,
+        "JOBS_REDIS_URL", _store, None,
         "The store of the job queue. Unset: database 1 of the embedded server, else database 1 of REDIS_URL.",
     )
     audit_redis_url: str | None = _setting(
-        "AUDIT_REDIS_URL", str, None,
+        "AUDIT_REDIS_URL", _store, None,
         "The store that sealed records are read from for the role auditor. Unset: REDIS_URL.",
     )
     data: Path = _setting(  # noqa: RUF009  It is a field.

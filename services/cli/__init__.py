@@ -58,7 +58,7 @@ class Commands(click.Group):
 
 bench = Commands(
     name="bench",
-    help="The measurements that the README quotes. Each prints a table and, with --json, its figures.",
+    help="Measure this machine. Each command prints a table or, with --json, its figures.",
     entries={
         "engine": Entry("services.bench.engine", "engine", "Whole deals per second in one process."),
         "table": Entry("services.bench.table", "table", "Tables played by networked clients."),

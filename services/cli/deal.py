@@ -1,5 +1,6 @@
 """`marias deal`: deals as documents, run and made without any server."""
 
+import secrets
 import sys
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final, TypeVar
@@ -22,15 +23,24 @@ T = TypeVar("T")
 
 @click.group()
 def deal() -> None:
-    """Run or make deals as documents, without any server."""
+    """Run or make deals as documents, without any server.
+
+    \b
+    Examples:
+      marias deal random --seed 1 > deal.json
+      marias deal run deal.json
+      marias deal random --count 1000 | marias deal run - --jsonl
+    """
 
 
 @deal.command()
 @click.argument("file", type=click.File("rb"))
 @click.option("--jsonl", is_flag=True, help="One record a line; one answer a line, in order.")
 def run(file: BinaryIO, jsonl: bool) -> None:
-    """Run the deal record in FILE, or - for the standard input, and answer in JSON.
+    """Run the record in FILE and answer in JSON.
 
+    FILE may be - for the standard input. A record that stops in the middle of its deal is a position: the answer
+    tells who is to act and every legal move. A move that the rules forbid is answered with its number and a code.
     The exit status is 0 if every record is ok, else 1.
     """
     sys.exit(0 if answer_all(file, jsonl=jsonl) else 1)
@@ -38,13 +48,14 @@ def run(file: BinaryIO, jsonl: bool) -> None:
 
 @deal.command()
 @click.option("--game", type=click.Choice(list(GAMES)), default="voleny", show_default=True)
-@click.option("--seed", type=int, required=True, help="The same seed makes the same deals on any machine.")
+@click.option("--seed", type=int, help="The same seed makes the same deals on any machine; unset: others each time.")
 @click.option("--count", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--policy", type=click.Choice(POLICIES), default="random", show_default=True)
 @click.option("--rules", default='{"preset": "hospoda"}', show_default=True, help="A preset and any overrides.")
-def random(game: str, seed: int, count: int, policy: str, rules: str) -> None:
+def random(game: str, seed: int | None, count: int, policy: str, rules: str) -> None:
     """Make finished deals by chance, one record a line."""
-    for record in _counted(random_records(game, seed, count, policy, _rules(game, rules))):
+    chosen = secrets.randbits(32) if seed is None else seed
+    for record in _counted(random_records(game, chosen, count, policy, _rules(game, rules))):
         _write(record)
 
 

@@ -33,7 +33,8 @@ Look at the same table yourself:
 @click.command()
 @click.option("--url", help=f"The server to play on. Default: {USUAL} if it answers, else one just for this.")
 @click.option("--fresh", is_flag=True, help="Start a server just for this, even if the usual one answers.")
-@click.option("--deals", type=click.IntRange(1, 1000), default=3, show_default=True, help="How many deals.")
+@click.option("--deals", type=click.IntRange(1, 1000), default=3, show_default=True,
+              help="How many deals; three more while the first place is shared.")
 @click.option("--policy", type=click.Choice(["rule", "random"]), default="rule", show_default=True,
               help="How the bots think.")
 def demo(url: str | None, fresh: bool, deals: int, policy: str) -> None:

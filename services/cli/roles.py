@@ -1,5 +1,6 @@
 """`marias api|push|worker|projector|jobs|front`: one role in this process, to scale out."""
 
+import errno
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +9,9 @@ import click
 
 from services.config import Config
 from services.serve.addresses import jobs_url
+from services.serve.errors import CannotServe
 from services.serve.folder import read_running
-from services.serve.role import StoreSilent, run_role
+from services.serve.role import run_role
 
 NO_STORE = """\
 There is no store to work with: REDIS_URL is not set, and no `marias serve` runs on {data}.
@@ -38,8 +40,13 @@ def _run(role: str, **given: object) -> None:
         run_role(role, config)
     except KeyboardInterrupt:
         sys.exit(130)
-    except StoreSilent as error:
+    except CannotServe as error:
         raise click.ClickException(str(error)) from error
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES):
+            raise
+        where = f"{config.host}:{config.port}"
+        raise click.ClickException(f"Cannot listen on {where}: {error}.\nTake another --port or --host.") from error
 
 
 _folder = click.Path(file_okay=False, path_type=Path)
@@ -53,7 +60,7 @@ _host = click.option("--host", help="The address to listen on.")
 @_host
 @_data
 def api(port: int | None, host: str | None, data: Path | None) -> None:
-    """The HTTP API alone: takes commands and answers views. Needs REDIS_URL."""
+    """The HTTP API alone: takes commands and answers views. Needs a store."""
     _run("api", port=port, host=host, data=data)
 
 
@@ -62,7 +69,7 @@ def api(port: int | None, host: str | None, data: Path | None) -> None:
 @_host
 @_data
 def push(port: int | None, host: str | None, data: Path | None) -> None:
-    """Streams and sockets alone; a proxy sends `/stream` and `/socket` here. Needs REDIS_URL."""
+    """Streams and sockets alone; a proxy sends `/stream` and `/socket` here. Needs a store."""
     _run("push", port=port, host=host, data=data)
 
 
@@ -71,7 +78,7 @@ def push(port: int | None, host: str | None, data: Path | None) -> None:
 @_host
 @_data
 def front(port: int | None, host: str | None, data: Path | None) -> None:
-    """The API and push in one process on one port, as `marias serve` runs them. Needs REDIS_URL."""
+    """The API and push in one process on one port, as `marias serve` runs them. Needs a store."""
     _run("front", port=port, host=host, data=data)
 
 

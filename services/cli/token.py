@@ -34,6 +34,9 @@ def token(role: str, name: str | None, data: Path | None) -> None:
     sub = new_player_id(config.partitions) if role == "player" else f"{role}-{secrets.token_hex(8)}"
     if role == "player":
         _open_account(config, sub, name or role)
+    if not any(config.keys.glob("*.pem")):
+        click.echo(f"note: {config.keys} held no key; a new one is made, and only a server on this data folder "
+                   "takes the token (--data DIR names another)", err=True)
     click.echo(KeyRing(config.keys).issue(role=role, sub=sub, name=name or role))
 
 

@@ -1,5 +1,6 @@
 """`marias serve`: the data folder, the store, the listening socket and the children, put together."""
 
+import errno
 import hashlib
 import os
 import shutil
@@ -80,8 +81,13 @@ def listen(host: str, port: int) -> Listening:
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise PortTaken(
+                f"Cannot listen on {host}:{port}: {error.strerror}.\n"
+                "--host must be an address of this machine; 0.0.0.0 is all of them."
+            ) from error
         raise PortTaken(
-            f"Cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}.\n"
+            f"Cannot listen on {host}:{port}: {error.strerror}.\n"
             f"Take another port (marias serve --port {port + 1 if 0 < port < 65535 else 8001}, "
             "or 0 for any free one), or stop what uses this one."
         ) from error

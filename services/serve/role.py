@@ -7,6 +7,8 @@ import sys
 import time
 
 from services.config import Config
+from services.serve.addresses import without_password
+from services.serve.errors import CannotServe
 
 MODULES = {
     "front": "services.push",
@@ -21,12 +23,12 @@ STORE_SECONDS_MAX = 30.0
 LOG_FORMAT = "%(levelname)s %(name)s: %(message)s"
 
 
-class StoreSilent(Exception):
+class StoreSilent(CannotServe):
     """The store did not answer for so long that waiting on would only hide it."""
 
 
 def run_role(role: str, config: Config) -> None:
-    """Run `role` until it is told to stop. Raises StoreSilent when there is no store to work with."""
+    """Run `role` until it is told to stop. Raises StoreSilent or UnfitStore when no store can be used."""
     if role in GREEN:
         _patch()
     logging.basicConfig(level=config.log_level.upper(), format=LOG_FORMAT, stream=sys.stderr)
@@ -52,15 +54,21 @@ def _await_store(config: Config) -> None:
     from redis import Redis
     from redis.exceptions import RedisError
 
+    from services.serve import own
+
     assert config.redis_url is not None, "a role is run with the address of its store"
     redis = Redis.from_url(config.redis_url, socket_connect_timeout=2, socket_timeout=2, retry=None)
     end = time.monotonic() + STORE_SECONDS_MAX
     while True:
         try:
             redis.ping()
+            facts = {name: str(value) for name, value in redis.info().items()}
             break
         except (RedisError, OSError) as error:
             if time.monotonic() > end:
-                raise StoreSilent(f"the store does not answer: {error}") from error
+                where = without_password(config.redis_url)
+                raise StoreSilent(f"The store at {where} does not answer: {error}\nStart it, or correct REDIS_URL.") \
+                    from error
             time.sleep(0.02)
     redis.close()
+    own.refuse(facts)

@@ -20,6 +20,8 @@ def test_without_any_variable_every_default_holds(monkeypatch, tmp_path):
     ("MARIAS_PORT", "-1", "not be negative"),
     ("MARIAS_PARTITIONS", "0", "from 1 to 256"),
     ("MARIAS_FSYNC", "no", "always or everysec"),
+    ("MARIAS_PORT", "x", "a whole number"),
+    ("REDIS_URL", "localhost:6379", "begin with redis://"),
     ("MARIAS_LOG_LEVEL", "loud", "debug, info, warning, error"),
 ])
 def test_a_setting_that_cannot_be_read_is_refused_by_name(variable, value, says):

@@ -1,12 +1,15 @@
 """Which store is used and what is asked of it: ours forgets nothing; one that could lose tables is refused."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from redis import Redis
 
 from services.serve import addresses, binary, embedded, own
-from tests import servers
+from tests import servers, sources
 
 BOTH = pytest.mark.parametrize("server", ["valkey", "redis"], indirect=True)
 
@@ -56,6 +59,15 @@ def changed(server, request):
 def test_a_store_that_evicts_is_refused_with_the_remedy(changed):
     with pytest.raises(own.UnfitStore, match=r"allkeys-lru[\s\S]*CONFIG SET maxmemory-policy noeviction"):
         own.check(changed.url)
+
+
+@pytest.mark.parametrize("changed", [{"maxmemory-policy": "allkeys-lru"}], indirect=True)
+def test_a_role_alone_refuses_it_as_well(changed, tmp_path):
+    done = subprocess.run([sys.executable, "-m", "services.cli", "worker", "--data", str(tmp_path)], cwd=sources.ROOT,
+                          env=os.environ | {"REDIS_URL": changed.url}, capture_output=True, text=True, timeout=60,
+                          check=False)
+    assert done.returncode == 1
+    assert "CONFIG SET maxmemory-policy noeviction" in done.stderr
 
 
 @pytest.mark.parametrize(("changed", "says"), [

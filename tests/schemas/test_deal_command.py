@@ -118,6 +118,10 @@ def test_a_line_without_end_is_not_held_in_memory():
     assert largest == RECORD_BYTES_MAX + 1
 
 
+def test_without_a_seed_the_deals_are_others_each_time():
+    assert run("random").stdout != run("random").stdout
+
+
 def test_the_same_seed_makes_the_same_deals(lines):
     assert run("random", "--seed", "4", "--count", "3").stdout.splitlines() == lines[:3]
     assert run("random", "--seed", "5", "--count", "3").stdout.splitlines() != lines[:3]
