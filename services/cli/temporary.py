@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from services.serve.folder import read_running
 
-START_SECONDS_MAX = 60.0
+START_SECONDS_MAX = 120.0
 STOP_SECONDS_MAX = 15.0
 
 

@@ -13,7 +13,7 @@ from services.serve.errors import CannotServe
 from services.serve.probe import Probe
 
 TICK_SECONDS = 0.5
-READY_SECONDS_MAX = 60.0
+READY_SECONDS_MAX = 120.0
 EARLY_DEATHS_MAX = 4
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOP_SECONDS = 1.0  # for each of the four stages of a stop, so that the whole stays below five seconds

@@ -23,7 +23,7 @@ def test_a_small_bench_counts_moves_latency_cpu_and_bytes(transport: str, views:
     done = subprocess.run(
         [sys.executable, "-m", "services.cli", "bench", "table", "--tables", "2", "--transport", transport, "--views",
          views, "--seconds", "1", "--rounds", "2", "--warm-up", "0", "--json"],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=180, check=False,
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400, check=False,
     )
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
