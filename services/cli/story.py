@@ -90,7 +90,8 @@ class Story:
         points = result["points"]
         lines = []
         if any(points.values()):
-            lines.append(f"  points: declarer {points['declarer']}, defence {points['defence']}")
+            sides = (_side(name, points[name], result["marriages"][name]) for name in ("declarer", "defence"))
+            lines.append(f"  points: {', '.join(sides)}")
         if not result["played"]:
             lines.append("  settled without play")
         lines += [f"  {_part(part)}" for part in result["parts"]]
@@ -105,6 +106,11 @@ class Story:
     def _finished(self, event: Event) -> list[str]:
         places = (f"{place['place']}. {self._names[place['seat']]} {place['chips']:+d}" for place in event["standing"])
         return ["", f"The session is over: {', '.join(places)}"]
+
+
+def _side(name: str, points: int, marriages: list[int]) -> str:
+    """Such as `declarer 50 + 40`: card points, and what the hlášky brought."""
+    return " ".join([f"{name} {points}", *(f"+ {worth}" for worth in marriages)])
 
 
 def card(code: str) -> str:

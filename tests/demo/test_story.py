@@ -7,7 +7,7 @@ from services.cli.story import Story, card
 NAMES = ("Ana", "Bára", "Cyril")
 RESULT = {
     "payments": [4, -2, -2], "played": True, "capped": False, "points": {"declarer": 50, "defence": 40},
-    "marriages": {"declarer": [], "defence": []},
+    "marriages": {"declarer": [40, 20], "defence": []},
     "parts": [
         {"part": "hra", "won": True, "level": 1, "per_defender": 2, "sure": False},
         {"part": "sedma_proti", "won": False, "level": 0, "per_defender": -2, "sure": False},
@@ -31,7 +31,7 @@ RESULT = {
     ({"type": "doubled", "seat": 2, "raise": [], "join": ["hra"], "announce": []}, ["  Cyril: joins on hra"]),
     ({"type": "card_played", "seat": 0, "card": "Ah"}, []),
     ({"type": "deal_scored", "result": RESULT}, [
-        "  points: declarer 50, defence 40", "  hra (flek): won, 2 each", "  sedma proti: lost, 2 each",
+        "  points: declarer 50 + 40 + 20, defence 40", "  hra (flek): won, 2 each", "  sedma proti: lost, 2 each",
         "  chips: Ana +4, Bára -2, Cyril -2",
     ]),
     ({"type": "table_finished", "standing": [
