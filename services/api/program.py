@@ -28,7 +28,14 @@ def app_of(config: Config) -> Flask:
 
 def run(config: Config) -> None:
     """Serve until told to stop; requests under way are answered. The process must be monkey-patched."""
-    listener = socket.socket(fileno=config.listen_fd) if config.listen_fd is not None else (config.host, config.port)
-    server = WSGIServer(listener, app_of(config), backlog=BACKLOG, log=None)
+    server = WSGIServer(_listener(config), app_of(config), log=None)
     signal.signal(signal.SIGTERM, lambda number, frame: gevent.spawn(server.stop, STOP_SECONDS_MAX))
     server.serve_forever(stop_timeout=STOP_SECONDS_MAX)
+
+
+def _listener(config: Config) -> socket.socket:
+    """The socket to listen on: one that the parent has opened, or a new one."""
+    if config.listen_fd is not None:
+        return socket.socket(fileno=config.listen_fd)
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    return socket.create_server((config.host, config.port), family=family, backlog=BACKLOG)
