@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from engine.cards import SUITS
 from engine.notation import CARD, CODES
 from schemas.errors import Malformed
 
@@ -136,11 +135,6 @@ def card_set(count: int) -> Value:
         return tuple(sorted(found))
 
     return Value(name="cards", read=read, write=_codes, options=(str(count),))
-
-
-def write_suit(suit: int | None) -> str | None:
-    """A suit as its letter."""
-    return None if suit is None else SUITS[suit]
 
 
 def _read_flag(value: object) -> bool:

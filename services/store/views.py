@@ -105,11 +105,6 @@ def feed(redis: Redis, table: str, after: int, limit: int) -> Feed | None:
     )
 
 
-def is_table(redis: Redis, table: str) -> bool:
-    """Does the table exist?"""
-    return bool(ask(redis, "HEXISTS", keys.view(table), "v"))
-
-
 _VIEW = ("v", "p", "q")
 
 
