@@ -3,12 +3,14 @@
 from typing import Final
 
 from engine.cards import SUITS
+from engine.game import Result
 from engine.games.voleny.commands import Command
 from engine.games.voleny.events import Event
 from engine.games.voleny.rules import Rules
 from engine.games.voleny.state import State
 from engine.games.voleny.view import Cards, Private, Public
 from engine.notation import CODES
+from engine.tricks import Trick
 from schemas.games.voleny_events import dump_event, dump_result, load_event
 from schemas.games.voleny_rules import dump_rules, load_rules
 from schemas.games.voleny_state import dump_state, load_state
@@ -75,4 +77,5 @@ VOLENY_WIRE: Final[GameWire[Rules, State, Command, Event, Public, Private]] = Ga
     dump_result=dump_result,
     dump_state=dump_state,
     load_state=load_state,
+    stored=(State, Trick, Result),
 )

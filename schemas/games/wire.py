@@ -37,3 +37,5 @@ class GameWire(Generic[R, S, C, E, P, Q]):
     dump_result: Callable[[Result], Json]
     dump_state: Callable[[S], Json]
     load_state: Callable[[Json], S]
+    stored: tuple[object, ...]
+    """The types that `dump_state` writes: a snapshot is read only where they have the same shape."""

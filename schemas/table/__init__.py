@@ -11,11 +11,12 @@ from schemas.table.events import (
     shown_events,
 )
 from schemas.table.routing import ends_deal, kinds
-from schemas.table.snapshots import dump_table, load_table
+from schemas.table.snapshots import SHAPE, dump_table, load_table
 from schemas.table.views import SPECTATOR, Fragments, join_code, view_fragments, who
 
 __all__ = [
     "CLOCK",
+    "SHAPE",
     "SPECTATOR",
     "Draw",
     "Fragments",

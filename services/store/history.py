@@ -13,7 +13,11 @@ PAGE = 1_000
 
 
 class BrokenStream(Exception):
-    """The stream of a table has a hole, or ends before its snapshot: something else wrote to it."""
+    """The stream of a table has a hole: something else wrote to it."""
+
+
+class BadSnapshot(Exception):
+    """The snapshot of a table is broken, or of a version that its stream has not reached: start without it."""
 
 
 class NewerEvent(Exception):
@@ -33,7 +37,7 @@ class Recorded(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The whole state at `version`, as the build `tag` wrote it."""
+    """The whole state at `version`, of the shape `tag`."""
 
     version: int
     tag: str
@@ -51,13 +55,13 @@ class History(NamedTuple):
 def load(redis: Redis, table: str, tag: str) -> History:
     """The past of `table`, from a snapshot with this `tag` if there is one, else from the first event.
 
-    Raises BrokenStream.
+    Raises BrokenStream, BadSnapshot.
     """
     snapshot = _snapshot(ask(redis, "HMGET", keys.snapshot(table), "v", "x", "b"), tag)
     start = snapshot.version if snapshot else 0
     entries = list(entries_after(redis, table, start))
     if snapshot and not entries and _last_version(redis, table) < start:
-        raise BrokenStream(f"{table}: the snapshot is of version {start}, the stream ends before it")
+        raise BadSnapshot(f"it is of version {start}, and the stream ends before that")
     return History(start + len(entries), snapshot, entries)
 
 
@@ -104,7 +108,7 @@ def cursors(redis: Redis, partitions: list[str]) -> dict[str, str]:
 
 
 def _snapshot(values: list[bytes | None], tag: str) -> Snapshot | None:
-    """A snapshot of another build is as good as none: its shape is only known to that build."""
+    """A snapshot of another shape is as good as none."""
     version, found, body = values
     if version is None or found is None or body is None or found.decode() != tag:
         return None

@@ -1,6 +1,7 @@
 """A table as its owner holds it in memory: folded from its past, and equal to the full replay at any time."""
 
 import logging
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,8 +13,8 @@ from engine.table import INITIAL, Table, at_rest, due, fold
 from engine.table.events import Event
 from schemas.table import dump_table, load_event, load_table
 from schemas.upcasters import version_of
-from services.store.history import BrokenStream, History, NewerEvent, Recorded, load
-from services.worker.build import TAG
+from services.store.history import BadSnapshot, BrokenStream, History, NewerEvent, Recorded, load
+from services.worker.build import TAG, Kept
 
 HELD_MAX = 4096
 
@@ -69,20 +70,19 @@ class Tables:
 
 
 def read(redis: Redis, table: str, tag: str = TAG) -> Held:
-    """The table folded from its snapshot, if this build wrote one, and the entries after it.
+    """The table folded from its snapshot, if it has this tag, and the entries after it.
 
-    A snapshot is only a shortcut: one that cannot be read is passed over.
+    A snapshot is only a shortcut: one that is broken, or of a version that the table has not reached, is passed over.
     """
-    history = load(redis, table, tag)
     try:
-        return replay(table, history)
-    except msgspec.MsgspecError:
-        _log.exception("the snapshot of %s cannot be read", table)
+        return replay(table, load(redis, table, tag))
+    except BadSnapshot as error:
+        _log.error("the snapshot of %s is passed over: %s", table, error)
         return replay(table, load(redis, table, ""))
 
 
 def replay(table: str, history: History) -> Held:
-    """The table after its history. Raises BrokenStream for an entry that cannot be read, NewerEvent."""
+    """The table after its history. Raises BrokenStream for an entry that cannot be read, NewerEvent, BadSnapshot."""
     held = UNOPENED if history.snapshot is None else _from_snapshot(history.snapshot.version, history.snapshot.body)
     for entry in history.entries:
         held = after(held, fold(held.table, events_of(table, entry)))
@@ -104,29 +104,37 @@ def after(held: Held, table: Table) -> Held:
 
 
 def snapshot(held: Held) -> bytes:
-    """The table at rest, to start from."""
-    return b'{"began":%d,"settled":%d,"due":%s,"table":%b}' % (
+    """The table at rest, to start from: eight hex digits that prove the version and the rest, then JSON."""
+    body = b'{"began":%d,"settled":%d,"due":%s,"table":%b}' % (
         held.began,
         held.settled,
         b"null" if held.due is None else b"%d" % held.due,
         dump_table(held.table),
     )
+    return _proof(held.version, body) + body
 
 
-class _Snapshot(msgspec.Struct, frozen=True):
-    began: int
-    settled: int
-    due: int | None
-    table: msgspec.Raw
+_PROOF_BYTES = 8
 
-
-_decode_snapshot = msgspec.json.Decoder(_Snapshot).decode
+_decode_snapshot = msgspec.json.Decoder(Kept).decode
 _decode_events = msgspec.json.Decoder(list[dict[str, object]]).decode
 
 
-def _from_snapshot(version: int, body: bytes) -> Held:
-    kept = _decode_snapshot(body)
-    return Held(version, load_table(bytes(kept.table)), kept.began, kept.settled, kept.due)
+def _proof(version: int, body: bytes) -> bytes:
+    """Against what was cut off, damaged, or stored as if it were of another version; not against forgers."""
+    return b"%08x" % zlib.crc32(body, version & 0xFFFFFFFF)
+
+
+def _from_snapshot(version: int, stored: bytes) -> Held:
+    """Raises BadSnapshot."""
+    body = stored[_PROOF_BYTES:]
+    if stored[:_PROOF_BYTES] != _proof(version, body):
+        raise BadSnapshot(f"its contents are not those of version {version}")
+    try:
+        kept = _decode_snapshot(body)
+        return Held(version, load_table(bytes(kept.table)), kept.began, kept.settled, kept.due)
+    except Exception as error:
+        raise BadSnapshot(f"{type(error).__name__}: {error}") from error
 
 
 def events_of(table: str, entry: Recorded) -> tuple[Event, ...]:

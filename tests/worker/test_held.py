@@ -5,7 +5,7 @@ import pytest
 
 from services.store import history, keys
 from services.worker.build import TAG
-from services.worker.held import UNOPENED, Tables, read
+from services.worker.held import UNOPENED, Tables, _proof, read
 from tests.worker.house import ANA, OTHER, TABLE, House
 
 MOVES = [0, 1, 7, 30, 61, 90]
@@ -35,18 +35,39 @@ def test_replay_starts_at_the_end_of_the_last_deal(house: House) -> None:
     assert len(loaded.entries) == loaded.version - loaded.snapshot.version
 
 
-def test_a_snapshot_from_the_future_is_refused(house: House) -> None:
-    house.open()
-    house.redis.hset(keys.snapshot(TABLE), "v", 99)
-    with pytest.raises(history.BrokenStream):
-        read(house.redis, TABLE)
+FAULTS = {
+    "of another shape": lambda version, body: {"x": "0" * 12},
+    "truncated": lambda version, body: {"b": body[: len(body) // 2]},
+    "empty": lambda version, body: {"b": b""},
+    "one letter changed": lambda version, body: {"b": body.replace(b'"deal":', b'"deal": ')},
+    "no longer of this shape, under its tag": lambda version, body: {"b": snapshot_of(version, b'{"began":1}')},
+    "as if it were older": lambda version, body: {"v": version - 1},
+    "as if it were newer": lambda version, body: {"v": version + 1},
+    "from the future": lambda version, body: {"v": version + 1000},
+}
 
 
-def test_a_snapshot_that_cannot_be_read_is_passed_over(house: House) -> None:
+def snapshot_of(version: int, body: bytes) -> bytes:
+    return _proof(version, body) + body
+
+
+@pytest.mark.parametrize("moves", [0, 40, 90])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_snapshot_is_passed_over(house: House, fault: str, moves: int) -> None:
     house.deal()
+    house.play(moves)
     replayed = read(house.redis, TABLE, "of no build")
-    house.redis.hset(keys.snapshot(TABLE), "b", '{"began":')
+    kept = house.redis.hgetall(keys.snapshot(TABLE))
+    house.redis.hset(keys.snapshot(TABLE), mapping=FAULTS[fault](int(kept[b"v"]), kept[b"b"]))
     assert read(house.redis, TABLE) == replayed
+
+
+def test_an_older_snapshot_only_means_more_to_read(house: House) -> None:
+    house.deal()
+    kept = house.redis.hgetall(keys.snapshot(TABLE))
+    house.play(90)
+    house.redis.hset(keys.snapshot(TABLE), mapping=kept)
+    assert read(house.redis, TABLE) == read(house.redis, TABLE, "of no build")
 
 
 def test_an_entry_that_cannot_be_read_is_refused(house: House) -> None:
@@ -82,4 +103,4 @@ def test_a_snapshot_is_only_taken_when_no_deal_runs(house: House) -> None:
     at_rest = int(house.redis.hget(keys.snapshot(TABLE), "v"))
     house.play(3)
     assert int(house.redis.hget(keys.snapshot(TABLE), "v")) == at_rest == 7
-    assert "deck" not in msgspec.json.decode(house.redis.hget(keys.snapshot(TABLE), "b"))["table"]
+    assert "deck" not in msgspec.json.decode(house.redis.hget(keys.snapshot(TABLE), "b")[8:])["table"]
