@@ -8,6 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from services.serve import embedded
 from services.serve.binary import NoServer, find_server
@@ -16,10 +19,11 @@ from services.serve.binary import NoServer, find_server
 class Server:
     """A Valkey or Redis that a test may kill and start again; its data folder stays until `remove`."""
 
-    def __init__(self, program: Path, *, fsync: str = "always") -> None:
+    def __init__(self, program: Path, *, fsync: str = "always", environment: dict[str, str] | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="marias-"))  # Short: the path of a socket is limited.
         self.path = self.folder / "s.sock"
         self.command = embedded.command(program, self.folder, self.path, fsync=fsync)
+        self.environment = {**os.environ, **(environment or {})}
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -32,10 +36,16 @@ class Server:
         """The address of database 1."""
         return embedded.url(self.path, 1)
 
+    def client(self) -> Redis:
+        """A client of database 0; an error of the store is raised as it comes."""
+        return Redis.from_url(self.url, retry=Retry(NoBackoff(), 0))
+
     def start(self) -> None:
         """Start it and wait until it answers."""
         log = (self.folder / "log").open("ab")
-        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.process = subprocess.Popen(
+            self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment
+        )
         log.close()
         end = time.monotonic() + 20
         while not embedded.is_ready(self.path):

@@ -1,0 +1,1 @@
+"""Faults of the machine: a disk that lies or fails, a clock that jumps, power that goes."""
