@@ -1,0 +1,66 @@
+"""What a check found: each violation named by its kind, and how much was looked at."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+SHOWN_MAX = 5
+
+KINDS = {
+    "lost": "acknowledged, but not in the stream",
+    "doubled": "in the stream more than once",
+    "ghost refusal": "refused, but in the stream",
+    "ghost entry": "in the stream, but nobody sent it",
+    "other outcome": "one key was answered in two ways, or not as it was written",
+    "unanswered": "taken in and passed by, but without a receipt",
+    "hole": "the versions of a table are not 1, 2, 3, ...",
+    "chips": "chips have come from nowhere or gone nowhere",
+    "replay": "the state is not what the events make of it",
+    "view": "a view or a feed is not what the events make of it",
+    "taken back": "what was pushed is not what is kept",
+    "projection": "a projection is not what a rebuild makes of it",
+    "dead letter": "a command was given up that should not have been",
+    "stall": "a table stood still for longer than allowed while a worker lived",
+}
+
+
+@dataclass
+class Verdict:
+    """The violations by kind, and what was looked at. `unknown_applied`: unknown outcomes that had taken effect."""
+
+    operations: int = 0
+    pushed: int = 0
+    tables: int = 0
+    entries: int = 0
+    accounts: int = 0
+    chips: int = 0
+    unknown_applied: int = 0
+    dead_letters: int = 0
+    found: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Was nothing found?"""
+        return not self.found
+
+    def add(self, kind: str, what: str) -> None:
+        """One violation. Its kind is one of KINDS."""
+        assert kind in KINDS, kind
+        self.found.setdefault(kind, []).append(what)
+
+    def count(self, *kinds: str) -> int:
+        """How many violations of these kinds."""
+        counts = Counter({kind: len(found) for kind, found in self.found.items()})
+        return sum(counts[kind] for kind in kinds)
+
+    def lines(self) -> list[str]:
+        """The verdict as an operator reads it."""
+        said = [
+            f"checked {self.operations} commands and {self.pushed} pushed versions against {self.entries} entries of "
+            f"{self.tables} tables, and {self.chips} chips at tables and in {self.accounts} accounts"
+        ]
+        for kind, found in self.found.items():
+            said.append(f"VIOLATION {kind} ({KINDS[kind]}): {len(found)}")
+            said += [f"  {what}" for what in found[:SHOWN_MAX]]
+            if len(found) > SHOWN_MAX:
+                said.append(f"  ... and {len(found) - SHOWN_MAX} more")
+        return said
