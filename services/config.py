@@ -93,6 +93,11 @@ class Config:
         "A name that one worker at a time has: started again under it, a worker takes its partitions back at once"
         " instead of waiting for its old leases to run out.",
     )
+    worker_memory: int = _setting(
+        "MARIAS_WORKER_MEMORY", _whole, 1024,
+        "MiB that a worker may use for itself (Linux): a command that asks for more is given up after three tries"
+        " instead of taking the machine down. 0: no limit.",
+    )
     partitions: int = _setting(
         "MARIAS_PARTITIONS", _partitions, 64,
         "How many partitions the tables are spread over. Never change it over existing data.",

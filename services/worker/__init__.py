@@ -11,6 +11,7 @@ from services.store.connect import connect
 from services.worker.handle import Desk, draw
 from services.worker.loop import Worker
 from services.worker.seal import make_auditor_keys, read_public_key, seal
+from services.worker.watchdog import limit_memory
 
 
 def run(config: Config) -> None:
@@ -19,6 +20,7 @@ def run(config: Config) -> None:
     stop: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda received, _: stop.append(received))
+    limit_memory(config.worker_memory)
     make_auditor_keys(config.keys)
     auditor = read_public_key(config.keys)
     redis = connect(config.redis_url)

@@ -1,7 +1,6 @@
 """Commands of a turn, decided in memory and written in one round trip."""
 
 import logging
-import traceback
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from services.store.commands import Command
 from services.store.wire import StoreUnavailable
 from services.worker.handle import Desk, Handled, handle, open_account, park
 from services.worker.held import Held, Tables
+from services.worker.watchdog import DECIDE_TICKS_MAX, READ_TICKS_MAX, TookTooLong, Watchdog, told
 
 TRIES_MAX = 3
 """How often a command that crashes the rules is tried."""
@@ -55,6 +55,7 @@ class Batches:
     def __init__(self, desk: Desk, tables: Tables) -> None:
         self._desk = desk
         self._tables = tables
+        self._watchdog = Watchdog()
         self._fresh: dict[str, Held] = {}
         self._tries: dict[str, int] = {}
         self._conflicts: dict[str, int] = {}
@@ -68,11 +69,12 @@ class Batches:
         """
         outcome = Outcome({}, [], set(), set(), set())
         self._fresh.clear()
-        prepared = [
-            each
-            for partition, commands in work.items()
-            for each in self._prepare(partition, owners[partition], commands, outcome, careful)
-        ]
+        with self._watchdog.on_duty():
+            prepared = [
+                each
+                for partition, commands in work.items()
+                for each in self._prepare(partition, owners[partition], commands, outcome, careful)
+            ]
         try:
             results = apply_many(self._desk.redis, [each.handled.write for each in prepared])
         except StoreUnavailable:
@@ -110,8 +112,11 @@ class Batches:
             return self._decide(command, place)
         except (StoreUnavailable, history.NewerEvent):
             raise
-        except Exception:
-            error = traceback.format_exc()
+        except (Exception, TookTooLong) as failure:
+            self._watchdog.allow(0)
+            if isinstance(failure, MemoryError):
+                self._tables.forget_all()
+            error = told(failure)
         tries = self._count(partition, command)
         del self._tries[command.id]
         self._tables.forget(place.aggregate)
@@ -122,7 +127,13 @@ class Batches:
         table = place.aggregate
         if not keys.is_table_id(table):
             return open_account(command, place, self._desk)
-        handled = handle(self._fresh.get(table) or self._tables.get(table), command, place, self._desk)
+        held = self._fresh.get(table)
+        if held is None:
+            self._watchdog.allow(READ_TICKS_MAX)
+            held = self._tables.get(table)
+        self._watchdog.allow(DECIDE_TICKS_MAX)
+        handled = handle(held, command, place, self._desk)
+        self._watchdog.allow(0)
         if handled.held is not None:
             self._fresh[table] = handled.held
         if command.id in self._tries and isinstance(handled.write, Entry):

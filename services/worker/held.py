@@ -63,6 +63,10 @@ class Tables:
         """What is held may be wrong: read it anew next time."""
         self._held.pop(table, None)
 
+    def forget_all(self) -> None:
+        """Give all of their memory back."""
+        self._held.clear()
+
     def forget_partition(self, partition: str) -> None:
         """The tables of a partition may have gone on elsewhere."""
         for table in [table for table in self._held if table[2:4] == partition]:

@@ -1,0 +1,129 @@
+"""A real worker meets commands that crash, loop, eat memory or kill it: each is given up, the others go on."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from services.intake import Submitted, submit
+from services.store import keys, views
+from services.store.connect import connect
+from tests import sources
+from tests.worker.house import ANA, BARA, CYRIL, TABLE
+
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
+ELSEWHERE = "t-02-00000000000c"  # In another partition of the same worker.
+SECONDS_MAX = 60.0
+
+
+class Kept:
+    """The worker, started again whenever it dies, under the name by which it takes its partitions back."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.deaths = 0
+        self._environment = os.environ | {
+            "REDIS_URL": url, "MARIAS_DATA": str(folder / "data"), "MARIAS_PARTITIONS": "4",
+            "MARIAS_WORKER_NAME": "poisoned", "MARIAS_WORKER_MEMORY": "256",
+        }
+        self._stopped = threading.Event()
+        self._log = (folder / "worker.log").open("wb")
+        self._process = self._start()
+        self._keeper = threading.Thread(target=self._keep)
+        self._keeper.start()
+
+    def _start(self) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen([sys.executable, "-m", "tests.worker.poisoned"], cwd=sources.ROOT,
+                                env=self._environment, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
+
+    def _keep(self) -> None:
+        while not self._stopped.wait(0.02):
+            if self._process.poll() is not None:
+                self.deaths += 1
+                self._process = self._start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._keeper.join()
+        self._process.terminate()
+        self._process.wait()
+        self._log.close()
+
+
+@pytest.fixture
+def store(server_url: str) -> Iterator[Redis]:
+    with connect(server_url) as redis:
+        yield redis
+
+
+@pytest.fixture
+def kept(server_url: str, tmp_path: Path) -> Iterator[Kept]:
+    worker = Kept(server_url, tmp_path)
+    yield worker
+    worker.stop()
+
+
+def say(store: Redis, table: str, actor: str, kind: str, key: str, **more: object) -> None:
+    taken = submit(store, Submitted(table, actor, actor[:4], key, {"type": kind, **more}))
+    assert taken.status == "new"
+
+
+def receipt(store: Redis, table: str, actor: str, key: str) -> dict:
+    """What became of a command, waited for."""
+    end = time.monotonic() + SECONDS_MAX
+    while (found := views.receipt(store, table, actor, key))["s"] == "queued":
+        assert time.monotonic() < end, f"{key} is not decided"
+        time.sleep(0.02)
+    return found
+
+
+def opened(store: Redis) -> None:
+    for table in (TABLE, ELSEWHERE):
+        say(store, table, ANA, "open", "open", game="voleny")
+        assert receipt(store, table, ANA, "open")["s"] == "applied"
+
+
+@pytest.mark.parametrize(("fault", "says"), [
+    ("raises", "ZeroDivisionError: a planted fault"),
+    ("loops", "TookTooLong: the decision took too long"),
+    ("eats", "MemoryError"),
+    ("eats_crumbs", "MemoryError"),
+])
+def test_a_poisoned_command_is_given_up_and_the_worker_lives(store: Redis, kept: Kept, fault: str, says: str) -> None:
+    opened(store)
+    say(store, TABLE, ANA, "sit", "before")
+    say(store, TABLE, BARA, "sit", fault)
+    say(store, TABLE, CYRIL, "sit", "after")
+    say(store, ELSEWHERE, CYRIL, "sit", "elsewhere")
+
+    assert receipt(store, TABLE, BARA, fault)["c"] == "internal"
+    assert receipt(store, TABLE, ANA, "before")["s"] == "applied"
+    assert receipt(store, TABLE, CYRIL, "after")["s"] == "applied"
+    assert receipt(store, ELSEWHERE, CYRIL, "elsewhere")["s"] == "applied"
+    assert kept.deaths == 0
+    [(_, letter)] = store.xrange(keys.dead("01"))
+    assert (letter[b"k"], letter[b"t"]) == (fault.encode(), TABLE.encode())
+    assert says in letter[b"error"].decode().splitlines()[-1]
+    assert f"in {fault}" in letter[b"error"].decode(), "the traceback names the place"
+    assert not [field for field in store.hkeys(keys.state("01")) if field.startswith(b"tries")]
+
+
+@pytest.mark.parametrize("fault", ["kills", "loops_in_c"])
+def test_a_command_at_which_workers_die_is_given_up_by_the_last_of_them(store: Redis, kept: Kept, fault: str) -> None:
+    opened(store)
+    say(store, TABLE, ANA, "sit", "before")
+    say(store, TABLE, BARA, "sit", fault)
+    say(store, TABLE, CYRIL, "sit", "after")
+    assert receipt(store, TABLE, BARA, fault)["c"] == "internal"
+    assert receipt(store, TABLE, ANA, "before")["s"] == "applied"
+    assert receipt(store, TABLE, CYRIL, "after")["s"] == "applied"
+    assert kept.deaths >= 1
+    [(_, letter)] = store.xrange(keys.dead("01"))
+    assert b"workers died at it" in letter[b"error"]
+    assert len(store.xrange(keys.events(TABLE))) == 3
