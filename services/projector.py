@@ -9,7 +9,7 @@ from typing import NamedTuple
 from services.config import Config
 from services.jobs.queue import bots, put_bot_moves
 from services.processes import bot_turns, settlement
-from services.processes.follow import REST_SECONDS, Follower
+from services.processes.follow import UNHURRIED_SECONDS, Follower
 from services.processes.sweep import sweep
 from services.projections.subscription import Subscription
 from services.store.connect import connect
@@ -69,7 +69,7 @@ def parts(config: Config) -> list[Part]:
         settlement.PROCESS,
         partitions,
         lambda pointers: settlement.settlement(stores[2], pointers),
-        REST_SECONDS,
+        UNHURRIED_SECONDS,
     )
     return [
         Part("projections", Subscription(stores[0], partitions).run),

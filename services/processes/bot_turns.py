@@ -20,10 +20,11 @@ Ask = Callable[[list[tuple[str, int]]], object]
 """Ask for the moves of bots at versions of tables."""
 
 
-def bot_turns(pointers: Sequence[Pointer], ask_for: Ask) -> None:
-    """Ask for the move at the last version of each table that says that a bot is to act."""
+def bot_turns(pointers: Sequence[Pointer], ask_for: Ask) -> bool:
+    """Ask for the move at the last version of each table that says that a bot is to act; gives whether any does."""
     last = {pointer.table: pointer.version for pointer in pointers if KIND in pointer.kinds}
     _ask_for(list(last.items()), ask_for)
+    return bool(last)
 
 
 def forgotten(redis: Redis, partitions: Sequence[str], ask_for: Ask) -> None:

@@ -21,14 +21,15 @@ PATIENCE_MS = 5_000
 _log = logging.getLogger(__name__)
 
 
-def settlement(redis: Redis, pointers: Sequence[Pointer]) -> None:
-    """Post what the pointed versions moved; done once, by the ids of the transfers.
+def settlement(redis: Redis, pointers: Sequence[Pointer]) -> bool:
+    """Post what the pointed versions moved, and give whether any did; done once, by the ids of the transfers.
 
     What cannot be posted is kept as stuck, loudly, and tried again; the others go on.
     """
-    for pointer in pointers:
-        if KIND in pointer.kinds:
-            _settle(redis, pointer.table, pointer.version)
+    moved = [pointer for pointer in pointers if KIND in pointer.kinds]
+    for pointer in moved:
+        _settle(redis, pointer.table, pointer.version)
+    return bool(moved)
 
 
 def retry_stuck(redis: Redis, partition: str) -> None:

@@ -18,8 +18,9 @@ BLOCK_MS = 1_000
 LAZY_SECONDS = 0.2
 """A checkpoint that passes nothing of ours may be written this late: it is read again after a crash."""
 PAUSE_SECONDS = 0.1
-REST_SECONDS = 0.02
-"""After news that were none of ours: what comes meanwhile is then read at once, not one by one."""
+REST_SECONDS = 0.1
+"""After news: what comes meanwhile is then read and written at once. To wait for 64 logs costs the store more than
+to read what is in them, and nobody waits for a record."""
 TABLES_MAX = 64
 
 _log = logging.getLogger(__name__)
@@ -36,7 +37,6 @@ class Subscription:
         self._read: dict[str, str] = {}
         """How far each log is read and nothing remains to be written but the checkpoint."""
         self._flushed = 0.0
-        self._wrote = False
 
     def run(self, should_stop: Callable[[], bool]) -> None:
         """Project until told to stop; a store that is away or held is waited for."""
@@ -46,7 +46,7 @@ class Subscription:
                 if not begun:
                     self.begin()
                     begun = True
-                if self.turn(BLOCK_MS) and not self._wrote:
+                if self.turn(BLOCK_MS):
                     time.sleep(REST_SECONDS)
             except Held:
                 time.sleep(PAUSE_SECONDS)
@@ -71,7 +71,6 @@ class Subscription:
             Advance(source, self._kept[source], news[source][-1].id, steps)
             for source, steps in self._steps(news).items()
         ]
-        self._wrote = bool(advances)
         written = {advance.source for advance in advances}
         missed = write(self._redis, advances, self._space) if advances else set()
         for source, pointers in news.items():
