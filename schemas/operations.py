@@ -70,12 +70,13 @@ class OperationsAnswer(Answer):
 class DeadLetter(Answer):
     """A command that was given up; its body is not told, as it may name cards."""
 
-    id = fields.String(required=True)
+    id = fields.String(required=True, metadata=described("As `marias dead` takes it: partition and place."))
+    at = fields.Integer(required=True, metadata=described("When it was given up, ms since the epoch."))
     table = fields.String(required=True)
     sender = fields.String(required=True)
     key = fields.String(required=True)
     type = fields.String(required=True)
-    error = fields.String(required=True, metadata=described("The last line of the traceback."))
+    error = fields.String(required=True, metadata=described("The last line of the traceback, without cards."))
 
 
 class DeadLettersAnswer(Answer):

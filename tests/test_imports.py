@@ -21,6 +21,9 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.tokens": (set(), {"jwt", "cryptography"}),
     "services.store": (RULES | {"services.store"}, {"redis", "hiredis", "msgspec"}),
     "services.intake": ({"schemas", "services.store"}, {"redis", "msgspec"}),
+    "services.operations": (
+        {"services.config", "services.store", "services.intake", "services.operations"}, {"redis", "msgspec"},
+    ),
     "services.worker": (
         WRITE_SIDE | {"services.intake", "services.worker"},
         {"redis", "msgspec", "cryptography", "structlog"},
@@ -37,7 +40,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         WRITE_SIDE | {"services.intake", "services.jobs"}, {"redis", "rq", "msgspec", "structlog"},
     ),
     "services.api": (
-        ASK | {"services.tokens", "services.api"},
+        ASK | {"services.tokens", "services.api", "services.operations"},
         {"redis", "flask", "flask_smorest", "flask_swagger_ui", "werkzeug", "apispec", "marshmallow",
          "msgspec", "prometheus_client", "structlog", "gevent"},
     ),
@@ -61,6 +64,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
 NEVER = [
     ("services.api", "services.store.append", "the API cannot write events"),
     ("services.api", "services.store.history", "the API cannot read events: a bug in it shows no hand"),
+    ("services.api", "services.operations.retry", "the API shows dead letters; ending them takes the store's password"),
     ("services.push", "services.store.append", "push cannot write events"),
     ("services.push", "services.store.history", "push cannot read events"),
     ("services.projections", "services.store.append", "projections only follow"),

@@ -15,8 +15,9 @@ from services.api.backend import backend
 from services.api.body import no_query
 from services.api.commands import JSON
 from services.api.problems import Problem
+from services.operations.letters import letters
 from services.store import keys, leases
-from services.store.wire import Fields, ask_many, fields_of, first_error
+from services.store.wire import ask_many, first_error
 
 DEAD_LETTERS_MAX = 100
 WAITING_COUNTED_MAX = 1000
@@ -70,14 +71,8 @@ def get_dead_letters() -> Response:
     """The newest commands that were given up. Their bodies are not told: they may name cards."""
     operator()
     no_query(request)
-    replies = ask_many(
-        backend().redis,
-        [("XREVRANGE", keys.dead(each), "+", "-", "COUNT", DEAD_LETTERS_MAX) for each in _partitions()],
-    )
-    first_error(replies)
-    letters = [_letter(id_, fields_of(flat)) for entries in replies for id_, flat in entries]
-    letters.sort(key=lambda letter: [int(part) for part in letter["id"].split("-")], reverse=True)
-    return _json({"dead_letters": letters[:DEAD_LETTERS_MAX]})
+    found = letters(backend().redis, _partitions(), DEAD_LETTERS_MAX)
+    return _json({"dead_letters": [letter.row() for letter in found[:DEAD_LETTERS_MAX]]})
 
 
 def _partitions() -> list[str]:
@@ -101,18 +96,6 @@ def _fare(redis: Redis, partitions: list[str]) -> list[dict[str, Any]]:
         {"partition": each, "owned": bool(owned), "waiting": len(waiting), "dead": dead, "tables": tables}
         for each, owned, waiting, dead, tables in rows
     ]
-
-
-def _letter(id_: bytes, fields: Fields) -> dict[str, str]:
-    lines = fields[b"error"].decode().splitlines() or [""]
-    return {
-        "id": id_.decode(),
-        "table": fields[b"t"].decode(),
-        "sender": fields[b"a"].decode(),
-        "key": fields[b"k"].decode(),
-        "type": str(msgspec.json.decode(fields[b"b"]).get("type")),
-        "error": lines[-1],
-    }
 
 
 def _json(value: dict[str, Any]) -> Response:

@@ -88,6 +88,11 @@ def dead(partition: str) -> str:
     return f"m:{{p{partition}}}:dlq"
 
 
+def ended(partition: str) -> str:
+    """Hash id of a dead letter -> how an operator ended it: retried or discarded, by whom and why."""
+    return f"m:{{p{partition}}}:dlh"
+
+
 # Per table; the first two also per account.
 
 

@@ -48,7 +48,7 @@ def test_dead_letters_are_told_without_their_bodies(house, monkeypatch):
     table = ana.open()
 
     def crash(*arguments):
-        raise ZeroDivisionError("engine")
+        raise ZeroDivisionError("engine on Ah")
 
     monkeypatch.setattr("services.worker.batch.handle", crash)
     answer = ana.command(table, {"type": "play", "card": "Ah"}, key="k")
@@ -56,8 +56,8 @@ def test_dead_letters_are_told_without_their_bodies(house, monkeypatch):
     seen = house.staff("operator").get("/v1/operations/dead-letters")
     [letter] = seen.json["dead_letters"]
     assert letter == {
-        "id": letter["id"], "table": table, "sender": ana.id, "key": "k", "type": "play",
-        "error": "ZeroDivisionError: engine",
+        "id": letter["id"], "at": letter["at"], "table": table, "sender": ana.id, "key": "k", "type": "play",
+        "error": "ZeroDivisionError: engine on ??",
     }
     assert "Ah" not in seen.text
     assert house.redis.xlen(keys.dead(table[2:4])) == 1
