@@ -81,6 +81,11 @@ class Config:
         "MARIAS_DATA", Path, DATA,
         "The data folder: the embedded store, and the keys that sign tokens and seal deals.",
     )
+    archive: Path | None = _setting(  # noqa: RUF009  It is a field.
+        "MARIAS_ARCHIVE", Path, None,
+        "The folder that finished deals are archived in before they leave the store; the same for every role."
+        " `marias serve` takes <data>/archive. A role alone, without it: nothing is archived and nothing trimmed.",
+    )
     host: str = _setting("MARIAS_HOST", str, "127.0.0.1", "The address to listen on.")
     port: int = _setting("MARIAS_PORT", _port, 8000, "The port to listen on; 0 takes a free one.")
     listen_fd: int | None = _setting(
@@ -120,6 +125,8 @@ class Config:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", self.data.expanduser().resolve())  # The store changes its folder.
+        if self.archive is not None:
+            object.__setattr__(self, "archive", self.archive.expanduser().resolve())
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Config":
@@ -140,6 +147,11 @@ class Config:
     def keys(self) -> Path:
         """The folder of the keys: those that sign tokens and the pair that deals are sealed to."""
         return self.data / "keys"
+
+    @property
+    def archive_beside(self) -> Path:
+        """The folder of the archive: as set, else the one that `marias serve` keeps in the data folder."""
+        return self.archive or self.data / "archive"
 
     def to_environment(self) -> dict[str, str]:
         """The variables from which a child process reads this same value."""

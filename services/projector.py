@@ -3,17 +3,20 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
+from services.archive import folder
 from services.config import Config
-from services.jobs.queue import bots, put_bot_moves
-from services.processes import bot_turns, settlement
+from services.jobs.queue import bots, deals, put_archive_deals, put_bot_moves
+from services.processes import archiving, bot_turns, settlement
 from services.processes.follow import UNHURRIED_SECONDS, Follower
 from services.processes.sweep import sweep
 from services.projections.subscription import Subscription
 from services.store.connect import connect
 from services.store.keys import all_partitions
+from services.store.outbox import Pointer
 
 STOP_SECONDS_MAX = 3.0
 
@@ -64,18 +67,23 @@ def parts(config: Config) -> list[Part]:
     follow_bots = Follower(
         stores[1], bot_turns.PROCESS, partitions, lambda pointers: bot_turns.bot_turns(pointers, ask_for)
     )
-    follow_chips = Follower(
-        stores[2],
-        settlement.PROCESS,
-        partitions,
-        lambda pointers: settlement.settlement(stores[2], pointers),
-        UNHURRIED_SECONDS,
-    )
+    archives = config.archive is not None
+    for store in stores:
+        folder.attach(store, config.archive)
+
+    def settle(pointers: Sequence[Pointer]) -> bool:
+        if archives:
+            archiving.note(stores[2], pointers)
+        return settlement.settlement(stores[2], pointers)
+
+    follow_chips = Follower(stores[2], settlement.PROCESS, partitions, settle, UNHURRIED_SECONDS)
+    finished = deals(queue.connection)
+    ask_to_archive = partial(put_archive_deals, finished) if archives else None
     return [
         Part("projections", Subscription(stores[0], partitions).run),
         Part("bots", follow_bots.run),
         Part("settlement", follow_chips.run),
-        Part("sweep", lambda should_stop: sweep(stores[3], partitions, ask_for, should_stop)),
+        Part("sweep", lambda should_stop: sweep(stores[3], partitions, ask_for, should_stop, ask_to_archive)),
     ]
 
 

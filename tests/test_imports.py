@@ -24,8 +24,9 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.operations": (
         {"services.config", "services.store", "services.intake", "services.operations"}, {"redis", "msgspec"},
     ),
+    "services.archive": (RULES | {"services.store", "services.archive"}, {"redis", "msgspec", "zstandard"}),
     "services.worker": (
-        WRITE_SIDE | {"services.intake", "services.worker"},
+        WRITE_SIDE | {"services.intake", "services.archive.folder", "services.worker"},
         {"redis", "msgspec", "cryptography", "structlog"},
     ),
     "services.projections": (WRITE_SIDE | {"services.projections"}, {"redis", "msgspec", "structlog"}),
@@ -33,11 +34,12 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         WRITE_SIDE | {"services.intake", "services.processes"}, {"redis", "msgspec", "structlog"},
     ),
     "services.projector": (
-        {"services.config", "services.store", "services.projections", "services.processes", "services.jobs.queue"},
+        {"services.config", "services.store", "services.projections", "services.processes", "services.jobs.queue",
+         "services.archive.folder"},
         set(),
     ),
     "services.jobs": (
-        WRITE_SIDE | {"services.intake", "services.jobs"}, {"redis", "rq", "msgspec", "structlog"},
+        WRITE_SIDE | {"services.intake", "services.archive", "services.jobs"}, {"redis", "rq", "msgspec", "structlog"},
     ),
     "services.api": (
         ASK | {"services.tokens", "services.api", "services.operations"},

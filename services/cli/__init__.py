@@ -76,6 +76,7 @@ marias = Commands(
         "deal": Entry("services.cli.deal", "deal", "Run or make deals as documents, without any server."),
         "token": Entry("services.cli.token", "token", "Make a player's, auditor's or operator's token."),
         "rebuild": Entry("services.cli.rebuild", "rebuild", "Drop and rebuild every projection; compare."),
+        "archive": Entry("services.cli.archive", "archive", "The archive of finished deals: run, verify, list."),
         "dead": Entry("services.cli.dead", "dead", "Commands that were given up: list, show, retry, discard."),
         "bench": Entry("services.cli", "bench", "Measure the engine and the tables."),
         "settings": Entry("services.cli.settings", "settings", "Every variable it reads, and its default."),

@@ -20,7 +20,9 @@ def rebuild(data: Path | None) -> None:
     Safe while the system runs: readers go on, and the projections stand still for a moment at the end. The exit
     status is 1 if anything differed; by then it has been replaced by what the events say.
     """
+    from services.archive.folder import attach
     from services.projections.rebuild import rebuild as make_again
+    from services.store.cold import PastMissing
     from services.store.connect import connect
     from services.store.keys import all_partitions
     from services.store.outputs import Held
@@ -29,10 +31,13 @@ def rebuild(data: Path | None) -> None:
     config = with_store(config if data is None else replace(config, data=data))
     assert config.redis_url is not None
     redis = connect(config.redis_url)
+    attach(redis, config.archive_beside if config.archive_beside.is_dir() else None)
     try:
         found = make_again(redis, all_partitions(config.partitions), _progress)
     except Held as error:
         raise click.ClickException("Another rebuild is running; wait for its end.") from error
+    except PastMissing as error:
+        raise click.ClickException(f"Nothing was changed. {error}") from error
     finally:
         redis.close()
         _end_progress()

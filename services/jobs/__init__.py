@@ -1,4 +1,4 @@
-"""Work that may be late and may run twice: the moves of bots. A job reads views and sends commands, no more."""
+"""Work that may be late and may run twice: the moves of bots, and finished deals that go to the archive."""
 
 from services.jobs.program import run
 

@@ -3,7 +3,7 @@
 import time
 
 from services.config import Config
-from services.jobs.queue import bots
+from services.jobs.queue import bots, deals
 from services.jobs.quick import QuickWorker
 from services.jobs.store import use
 from services.store.connect import connect
@@ -18,11 +18,14 @@ def run(config: Config) -> None:
     """Work until SIGTERM or Ctrl-C. When its store goes away rq gives up; then we begin again."""
     assert config.redis_url is not None, "a role is run with the address of its store"
     assert config.jobs_redis_url is not None, "the role `jobs` is run with the address of its queue"
-    use(connect(config.redis_url))
-    queue = bots(connect(config.jobs_redis_url, blocking=True))
+    use(connect(config.redis_url), config.archive)
+    jobs_store = connect(config.jobs_redis_url, blocking=True)
+    queue = bots(jobs_store)
+    # Bots come first: somebody waits for them. Without a folder here, another's worker archives.
+    queues = [queue] if config.archive is None else [queue, deals(jobs_store)]
     while True:
         worker = QuickWorker(
-            [queue],
+            queues,
             connection=queue.connection,
             serializer=queue.serializer,
             worker_ttl=WORKER_SECONDS,

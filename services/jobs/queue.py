@@ -22,6 +22,11 @@ TURNS_MAX = 64
 SECONDS_MAX = 5
 """A bot's move is worth nothing later: the clock has long played for it."""
 
+DEALS = "deals"
+ARCHIVE_DEALS = "services.jobs.archive_deals.archive_deals"
+ARCHIVE_SECONDS_MAX = 60
+"""A job whose worker was killed is asked for again after so long."""
+
 Turn = tuple[str, int]
 """A table, and the version at which a bot is to act."""
 
@@ -29,6 +34,28 @@ Turn = tuple[str, int]
 def bots(redis: Redis) -> Queue:
     """The queue of bots' moves. Jobs are JSON, as a pickle would let whoever writes here run code."""
     return Queue(BOTS, connection=redis, serializer=JSONSerializer)
+
+
+def deals(redis: Redis) -> Queue:
+    """The queue of deals that are to be archived."""
+    return Queue(DEALS, connection=redis, serializer=JSONSerializer)
+
+
+def put_archive_deals(queue: Queue, partition: str) -> bool:
+    """Ask that the finished deals of a partition be archived; False when that waits or runs already."""
+    try:
+        queue.enqueue_call(
+            ARCHIVE_DEALS,
+            args=(partition,),
+            job_id=f"archive-{partition}",
+            unique=True,
+            timeout=ARCHIVE_SECONDS_MAX,
+            ttl=ARCHIVE_SECONDS_MAX,
+            description="",
+        )
+    except DuplicateJobError:
+        return False
+    return True
 
 
 def put_bot_moves(queue: Queue, turns: Sequence[Turn]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from redis import Redis
 
-from services.processes import bot_turns, settlement
+from services.processes import archiving, bot_turns, settlement
 from services.store.outbox import START, handled, place, trim_logs
 from services.store.outputs import checkpoints
 from services.store.wire import StoreUnavailable, ask
@@ -14,20 +14,27 @@ from services.store.wire import StoreUnavailable, ask
 BOTS_SECONDS = 0.5
 CHIPS_SECONDS = 10.0
 TRIM_SECONDS = 60.0
+ARCHIVE_SECONDS = 5.0
 PAUSE_SECONDS = 0.25
 
 _log = logging.getLogger(__name__)
 
 
 def sweep(
-    redis: Redis, partitions: Sequence[str], ask_for: bot_turns.Ask, should_stop: Callable[[], bool]
+    redis: Redis,
+    partitions: Sequence[str],
+    ask_for: bot_turns.Ask,
+    should_stop: Callable[[], bool],
+    ask_to_archive: archiving.Ask | None = None,
 ) -> None:
-    """Look around until told to stop; a store that is away is waited for."""
+    """Look around until told to stop; a store that is away is waited for. Nothing is archived without being asked."""
     rounds: list[tuple[float, Callable[[], None]]] = [
         (BOTS_SECONDS, lambda: bot_turns.forgotten(redis, partitions, ask_for)),
         (CHIPS_SECONDS, lambda: chips(redis, partitions)),
         (TRIM_SECONDS, lambda: trim(redis, partitions)),
     ]
+    if ask_to_archive is not None:
+        rounds.append((ARCHIVE_SECONDS, lambda: archiving.ask(redis, partitions, ask_to_archive)))
     due = [0.0] * len(rounds)
     while not should_stop():
         for number, (seconds, look) in enumerate(rounds):

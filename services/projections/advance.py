@@ -9,6 +9,7 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from services.projections.project import Projected, first_needed, project, stopped
+from services.store.cold import PastMissing
 from services.store.outbox import Stretch, read_events
 from services.store.outputs import (
     ELSEWHERE,
@@ -41,7 +42,8 @@ def projected(
 ) -> list[Projected]:
     """The step of each table to a version (None: its last). Tables that are there already have none.
 
-    A frozen table is left alone, unless it is to be tried again: `thaw`.
+    A frozen table is left alone, unless it is to be tried again: `thaw`. One whose past is archived where we cannot
+    read it is frozen too; elsewhere than in the live projections that raises PastMissing.
     """
     found: list[Projected] = []
     asked: list[tuple[Stretch, Remembered]] = []
@@ -53,11 +55,24 @@ def projected(
             asked.append((Stretch(table, first_needed(memory), last), memory))
         except Exception as error:
             found.append(stopped(table, memory, error))
-    told = read_events(redis, [stretch for stretch, _ in asked]) if asked else []
+    try:
+        told = read_events(redis, [stretch for stretch, _ in asked]) if asked else []
+    except PastMissing as error:
+        if space is not LIVE:
+            raise
+        if len(asked) == 1:
+            [(stretch, memory)] = asked
+            return [*found, stopped(stretch.table, memory, error)]
+        return [*found, *_singly(redis, [stretch for stretch, _ in asked], thaw=thaw)]
     for (stretch, memory), entries in zip(asked, told, strict=True):
         if entries and entries[-1].version > memory.version:
             found.append(project(stretch.table, memory, entries))
     return found
+
+
+def _singly(redis: Redis, stretches: Sequence[Stretch], *, thaw: bool) -> list[Projected]:
+    """One table's missing past must not stop the others."""
+    return [step for table, _, last in stretches for step in projected(redis, {table: last}, thaw=thaw)]
 
 
 def write(redis: Redis, advances: Sequence[Advance], space: Space = LIVE) -> set[str]:

@@ -39,16 +39,17 @@ def rebuild(redis: Redis, partitions: Sequence[str], progress: Progress) -> Comp
     """Write every projection afresh from the events, compare, and switch. Safe while the system runs.
 
     Most of it is done beside the running system. At the end the projections stand still for a moment, are brought
-    to the same versions, compared and replaced. Raises Held when another rebuild is at that.
+    to the same versions, compared and replaced. Raises Held when another rebuild is at that, PastMissing where the
+    archive is needed and is not here; then nothing has changed.
     """
     rebuilding.drop_fresh(redis)
     writer = secrets.token_hex(8)
     fresh = Space(keys.scratch, writer)
-    Subscription(redis, partitions).begin()
-    for number, partition in enumerate(partitions):
-        progress("written", number, len(partitions))
-        Subscription(redis, [partition], fresh).begin()
     try:
+        Subscription(redis, partitions).begin()
+        for number, partition in enumerate(partitions):
+            progress("written", number, len(partitions))
+            Subscription(redis, [partition], fresh).begin()
         return _compared_and_switched(redis, partitions, fresh, progress)
     finally:
         rebuilding.let_go(redis, partitions, writer)

@@ -59,6 +59,7 @@ def serve(config: Config, *, workers: int, verbose: bool, say: Callable[[str], N
         held.enter_context(folder.lock(config.data))
         stores, config = _store(config, held, verbose=verbose, say=say)
         config = replace(config, port=listening.port, listen_fd=listening.socket.fileno(),
+                         archive=config.archive_beside,
                          log_level=config.log_level if not verbose else "info")
         supervisor = Supervisor([*stores, *_roles(config, workers)], say, verbose=verbose)
 

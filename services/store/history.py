@@ -6,7 +6,7 @@ from typing import NamedTuple
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from services.store import keys
+from services.store import cold, keys
 from services.store.wire import Fields, Reply, ask, ask_many, fields_of
 
 PAGE = 1_000
@@ -66,11 +66,14 @@ def load(redis: Redis, table: str, tag: str) -> History:
 
 
 def entries_after(redis: Redis, table: str, version: int) -> Iterator[Recorded]:
-    """All entries after `version`, page by page. Raises BrokenStream at a hole."""
+    """All entries after `version`, page by page, from the archive where the stream is trimmed.
+
+    Raises BrokenStream at a hole, PastMissing where the archive is needed and is not here.
+    """
     while True:
-        page = ask(redis, "XRANGE", keys.events(table), f"{version + 1}-0", "+", "COUNT", PAGE)
-        for id_, flat in page:
-            entry = _recorded(id_, fields_of(flat))
+        page = cold.entries(redis, table, version + 1, PAGE)
+        for raw in cold.filled(redis, table, version + 1, None, page):
+            entry = _recorded(raw[0], fields_of(raw[1]))
             if entry.version != version + 1:
                 raise BrokenStream(f"{table}: version {version + 1} is missing before {entry.version}")
             version = entry.version

@@ -93,6 +93,16 @@ def ended(partition: str) -> str:
     return f"m:{{p{partition}}}:dlh"
 
 
+def archived(partition: str) -> str:
+    """Hash table -> `<version> <deal>`: up to where a table is archived and verified."""
+    return f"m:{{p{partition}}}:arch"
+
+
+def unarchived(partition: str) -> str:
+    """Sorted set of the tables of which a deal is to be archived, by the version at which their last one ended."""
+    return f"m:{{p{partition}}}:todo"
+
+
 # Per table; the first two also per account.
 
 

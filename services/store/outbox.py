@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from redis import Redis
 
-from services.store import keys
+from services.store import cold, keys
 from services.store.wire import ask, ask_many, fields_of, first_error, streams_of
 
 START = "0-0"
@@ -91,7 +91,10 @@ def last_versions(redis: Redis, tables: Sequence[str]) -> dict[str, int]:
 
 
 def read_events(redis: Redis, stretches: Sequence[Stretch]) -> list[list[Told]]:
-    """The entries of each stretch, in one round trip."""
+    """The entries of each stretch, in one round trip, from the archive where the stream is trimmed.
+
+    Raises PastMissing.
+    """
     replies = ask_many(
         redis,
         [
@@ -100,7 +103,10 @@ def read_events(redis: Redis, stretches: Sequence[Stretch]) -> list[list[Told]]:
         ],
     )
     first_error(replies)
-    return [[_told(id_, flat) for id_, flat in reply] for reply in replies]
+    return [
+        [_told(id_, flat) for id_, flat in cold.filled(redis, *stretch, reply)]
+        for stretch, reply in zip(stretches, replies, strict=True)
+    ]
 
 
 def _told(id_: bytes, flat: Sequence[bytes]) -> Told:
@@ -109,19 +115,18 @@ def _told(id_: bytes, flat: Sequence[bytes]) -> Told:
 
 
 def read_events_since(redis: Redis, table: str, at: int) -> list[Told]:
-    """The entries of a table from `at` (ms) on, the last first."""
+    """The entries of a table from `at` (ms) on, the last first. Raises PastMissing."""
     found: list[Told] = []
-    end = "+"
-    while True:
-        page = ask(redis, "XREVRANGE", keys.events(table), end, "-", "COUNT", PAGE)
-        for id_, flat in page:
-            told = _told(id_, flat)
+    [last] = last_versions(redis, [table]).values()
+    while last > 0:
+        first = max(1, last - PAGE + 1)
+        [page] = read_events(redis, [Stretch(table, first, last)])
+        for told in reversed(page):
             if told.at < at:
                 return found
             found.append(told)
-        if len(page) < PAGE:
-            return found
-        end = f"({page[-1][0].decode()}"
+        last = first - 1
+    return found
 
 
 def due_soon(redis: Redis, partitions: Sequence[str], ahead_ms: int) -> list[str]:

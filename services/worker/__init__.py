@@ -5,6 +5,7 @@ import secrets
 import signal
 import socket
 
+from services.archive import folder
 from services.config import Config
 from services.store import keys, leases
 from services.store.connect import connect
@@ -24,6 +25,7 @@ def run(config: Config) -> None:
     make_auditor_keys(config.keys)
     auditor = read_public_key(config.keys)
     redis = connect(config.redis_url)
+    folder.attach(redis, config.archive)
     desk = Desk(redis, lambda: draw(lambda key: seal(auditor, key)), config.opening_chips)
     partitions = keys.all_partitions(config.partitions)
     if config.worker_name is not None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from services.store import accounts, history, keys
 from services.store.append import Entry, Position, Result, Status, apply_many
 from services.store.clock import forget_member
+from services.store.cold import PastMissing
 from services.store.commands import Command
 from services.store.wire import StoreUnavailable
 from services.worker.handle import Desk, Handled, handle, open_account, park
@@ -94,8 +95,8 @@ class Batches:
             place = _place(partition, owner.fence, previous, command)
             try:
                 handled = self._handle(partition, command, place, careful)
-            except history.NewerEvent as error:
-                _log.error("partition %s needs a newer build: %s", partition, error)
+            except (history.NewerEvent, PastMissing) as error:
+                _log.error("partition %s needs a newer build, or the archive: %s", partition, error)
                 outcome.shunned.add(partition)
                 return
             if handled is None:
@@ -110,7 +111,7 @@ class Batches:
             return park(command, place, "workers died at it again and again")
         try:
             return self._decide(command, place)
-        except (StoreUnavailable, history.NewerEvent):
+        except (StoreUnavailable, history.NewerEvent, PastMissing):
             raise
         except (Exception, TookTooLong) as failure:
             self._watchdog.allow(0)

@@ -14,7 +14,7 @@ from redis import Redis
 
 from services.processes import settlement
 from services.projections.rebuild import rebuild
-from services.store import history, keys, outbox
+from services.store import cold, history, keys, outbox
 from services.store.history import Recorded
 from services.store.outbox import place
 from services.store.wire import ask, fields_of
@@ -101,12 +101,12 @@ def _check_operation(operation: Operation, versions: list[int], verdict: Verdict
 
 
 def _entries(redis: Redis, table: str, verdict: Verdict) -> list[Recorded]:
-    """The stream of a table from its first entry; a hole in it is a violation, and ends what is given."""
+    """The stream of a table from its first entry, archived or not; a hole is a violation and ends it."""
     found: list[Recorded] = []
     start, whole = "-", True
     while True:
         page = ask(redis, "XRANGE", keys.events(table), start, "+", "COUNT", PAGE)
-        for id_, flat in page:
+        for id_, flat in cold.filled(redis, table, 1, None, page) if start == "-" else page:
             if whole and id_ != b"%d-0" % (len(found) + 1):
                 verdict.add("hole", f"{table}: {id_.decode()} follows version {len(found)}")
                 whole = False

@@ -11,6 +11,7 @@ from services.processes import settlement
 from services.processes.follow import Follower
 from services.store import accounts, history, keys, views
 from services.store.views import view_bytes
+from services.worker.held import _proof
 from tests.faults.checker import await_quiet, check
 from tests.faults.history import History, Operation, Pushed, outcomes
 from tests.faults.verdict import Verdict
@@ -166,11 +167,12 @@ def leave_a_buy_in(world: World) -> None:
 
 
 def fake_a_snapshot(world: World) -> None:
-    """The snapshot says something else than the events."""
+    """The snapshot says something else than the events, and proves it."""
     name = keys.snapshot(TABLE)
-    body = world.redis.hget(name, "b")
-    world.redis.hset(name, "b", body.replace(b'"settled":', b'"settled":9'))
-    assert world.redis.hget(name, "b") != body
+    version, kept = int(world.redis.hget(name, "v")), world.redis.hget(name, "b")
+    body = kept[8:].replace(b'"settled":', b'"settled":9')
+    assert body != kept[8:]
+    world.redis.hset(name, "b", _proof(version, body) + body)
 
 
 def change_a_view(world: World) -> None:

@@ -1,0 +1,156 @@
+"""The folder of the archive: `<partition>/<table>/<deal>.<first>-<last>.jsonl.zst`, readable by its owner alone.
+
+A file is there whole or not at all: it is written under another name, forced to the disk, renamed, and the folder
+forced to the disk. Names tell the versions, so that none is opened in vain.
+"""
+
+import contextlib
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from redis import Redis
+
+from services.archive.format import BadArchive, Deal, pack, unpack
+from services.store import cold, keys
+from services.store.cold import RawEntry, version_of
+
+DRAFT_SECONDS_MAX = 3600.0
+"""A draft that is older was left by a process that died."""
+
+_NAME = re.compile(r"(\d{6,})\.(\d+)-(\d+)\.jsonl\.zst")
+
+
+class File(NamedTuple):
+    """An archived deal by what its name says."""
+
+    path: Path
+    deal: int
+    first: int
+    last: int
+
+
+def write(folder: Path, deal: Deal) -> File:
+    """Put a deal into the archive and read it back. Raises BadArchive when it is not what was written; OSError."""
+    home = _home(folder, deal.table)
+    _make_folders(home, folder)
+    _drop_drafts(home)
+    file = File(home / f"{deal.deal:06d}.{deal.first}-{deal.last}.jsonl.zst", deal.deal, deal.first, deal.last)
+    packed = pack(deal)
+    if not _holds(file.path, packed):
+        _write_whole(file.path, packed)
+    if read(file) != Deal(deal.table, deal.deal, [(id_, list(flat)) for id_, flat in deal.entries]):
+        raise BadArchive(f"{file.path}: what was read back is not what was written")
+    return file
+
+
+def read(file: File) -> Deal:
+    """The deal in a file. Raises BadArchive."""
+    try:
+        found = unpack(file.path.read_bytes())
+    except BadArchive as error:
+        raise BadArchive(f"{file.path}: {error}") from error
+    except OSError as error:
+        raise BadArchive(f"{file.path}: it cannot be read: {error}") from error
+    told = found.table, found.deal, found.first, found.last
+    if told != (file.path.parent.name, file.deal, file.first, file.last):
+        raise BadArchive(f"{file.path}: it holds deal {found.deal} of {found.table}, {found.first} to {found.last}")
+    return found
+
+
+def files(folder: Path, table: str) -> list[File]:
+    """The archived deals of a table, the first first."""
+    home = _home(folder, table)
+    if not home.is_dir():
+        return []
+    matches = ((path, _NAME.fullmatch(path.name)) for path in home.iterdir())
+    found = [File(path, *map(int, match.groups())) for path, match in matches if match]
+    return sorted(found, key=lambda file: file.first)
+
+
+def tables(folder: Path) -> list[str]:
+    """The tables of which anything is archived, in order."""
+    return sorted(path.name for path in folder.glob("[0-9a-f][0-9a-f]/*") if keys.is_table_id(path.name))
+
+
+def entries(folder: Path, table: str, first: int, last: int) -> list[RawEntry]:
+    """The archived entries of a table from `first` to `last`, in order. Raises PastMissing."""
+    try:
+        wanted = [file for file in files(folder, table) if file.last >= first and file.first <= last]
+        return [entry for file in wanted for entry in read(file).entries if first <= version_of(entry) <= last]
+    except (BadArchive, OSError) as error:
+        raise cold.PastMissing(f"{table}: versions {first} to {last} cannot be read: {error}") from error
+
+
+def attach(redis: Redis, folder: Path | None) -> None:
+    """From now on what `redis` no longer has of a table is read in `folder`, if there is one."""
+    if folder is not None:
+        cold.attach(redis, partial(entries, folder))
+
+
+def faults(folder: Path) -> Iterator[str]:
+    """What is wrong with the archive, in the order of tables and deals; nothing when all of it is whole."""
+    for table in tables(folder):
+        version, number = 0, 0
+        for file in files(folder, table):
+            try:
+                deal = read(file)
+            except BadArchive as error:
+                yield str(error)
+            else:
+                if deal.first != version + 1 or deal.deal != number + 1:
+                    yield f"{file.path}: deal {number + 1} from version {version + 1} on is missing before it"
+            version, number = file.last, file.deal
+
+
+def _home(folder: Path, table: str) -> Path:
+    return folder / keys.partition_of(table) / table
+
+
+def _make_folders(home: Path, folder: Path) -> None:
+    for path in (folder, home.parent, home):
+        if not path.is_dir():
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _force(path.parent)
+
+
+def _holds(path: Path, packed: bytes) -> bool:
+    """Has a process that died before it could say so written this very file?"""
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_bytes() == packed
+    return False
+
+
+def _write_whole(path: Path, packed: bytes) -> None:
+    draft = path.parent / f".{path.name}.{secrets.token_hex(4)}"
+    try:
+        number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(number, "wb") as file:
+            file.write(packed)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    _force(path.parent)
+
+
+def _force(folder: Path) -> None:
+    """The names in a folder to the disk."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _drop_drafts(home: Path) -> None:
+    for draft in home.glob(".*"):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - draft.stat().st_mtime > DRAFT_SECONDS_MAX:
+                draft.unlink()

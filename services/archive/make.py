@@ -1,0 +1,70 @@
+"""Deals go from the store to the archive: written, read back, noted as archived, and only then trimmed."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+from redis import Redis
+
+from engine.table.events import DealEnded
+from schemas.table import load_events
+from services.archive import folder
+from services.archive.format import Deal
+from services.store import cold
+from services.store.cold import Mark, RawEntry
+from services.store.wire import fields_of
+
+PAGE = 500
+
+_log = logging.getLogger(__name__)
+
+
+class StreamDiffers(Exception):
+    """The stream of a table does not go on where the archive ends."""
+
+
+def archive(redis: Redis, archive_folder: Path, table: str, deals_max: int) -> int:
+    """Archive at most `deals_max` of the finished deals of `table` that are not, then trim; gives how many.
+
+    May be run twice, at once, or be killed anywhere: a deal is noted only when its file is on the disk and was read
+    back, and the same deal makes the same file. Raises BadArchive, OSError, StreamDiffers, StoreUnavailable.
+    """
+    [mark] = cold.marks(redis, [table])
+    done = 0
+    if deals_max > 0:
+        for deal in _ended(redis, table, mark):
+            folder.write(archive_folder, deal)
+            cold.set_mark(redis, table, Mark(deal.last, deal.deal))
+            done += 1
+            if done >= deals_max:
+                break
+    cold.trim(redis, table)
+    return done
+
+
+def _ended(redis: Redis, table: str, mark: Mark) -> Iterator[Deal]:
+    """The finished deals after `mark`."""
+    kept: list[RawEntry] = []
+    expected = mark.version + 1
+    while page := cold.entries(redis, table, expected, PAGE):
+        for entry in page:
+            if cold.version_of(entry) != expected:
+                if cold.marks(redis, [table])[0].version >= expected:
+                    return  # Another has archived it meanwhile, and it is trimmed.
+                raise StreamDiffers(f"{table}: version {expected} is missing before {cold.version_of(entry)}")
+            expected += 1
+            kept.append(entry)
+            number = _ended_deal(entry)
+            if number is not None:
+                yield Deal(table, number, kept)
+                kept = []
+        if len(page) < PAGE:
+            return
+
+
+def _ended_deal(entry: RawEntry) -> int | None:
+    """The number of the deal that ended with this entry; most are not worth reading for that."""
+    events = fields_of(entry[1])[b"e"]
+    if b'"deal_ended"' not in events:
+        return None
+    return next((event.deal for event in load_events(events) if isinstance(event, DealEnded)), None)

@@ -1,0 +1,108 @@
+"""`marias archive`: finished deals in files: make them now, verify them, list them."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from services.config import Config
+
+HELP = """\
+The archive of finished deals: run, verify, list.
+
+`marias serve` archives every deal by itself some seconds after its end, in <data>/archive, and then trims the store.
+Each deal is one file, <partition>/<table>/<deal>.<first version>-<last version>.jsonl.zst: a header, then the entries
+of the table's stream as they were. The files hold every card: they are readable by their owner alone.
+
+\b
+  marias archive run --all              archive now what is finished
+  marias archive verify [DIR]           every file: header, SHA-256, versions without a hole
+  zstd -dc FILE | head -1               the header of a file, without this program
+"""
+
+_data = click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="The data folder.")
+
+
+@click.group(help=HELP)
+def archive() -> None:
+    """The group."""
+
+
+@archive.command()
+@_data
+@click.option("--table", help="Only this table.")
+@click.option("--all", "every", is_flag=True, help="Every table.")
+def run(data: Path | None, table: str | None, every: bool) -> None:
+    """Archive finished deals now, and trim what is archived. Safe while the system runs."""
+    from services.archive.make import archive as make
+    from services.cli.roles import with_store
+    from services.store import history, keys
+    from services.store.connect import connect
+
+    if (table is None) == (not every):
+        raise click.UsageError("Say --table T or --all.")
+    if table is not None and not keys.is_table_id(table):
+        raise click.BadParameter(f"{table} is no id of a table.", param_hint="--table")
+    config = with_store(Config.from_environment().given(data=data))
+    assert config.redis_url is not None
+    redis = connect(config.redis_url)
+    folder = config.archive_beside
+    partitions = keys.all_partitions(config.partitions) if table is None else []
+    tables = [table] if table else [each for partition in partitions for each in history.tables_of(redis, partition)]
+    deals = 0
+    for number, each in enumerate(tables):
+        _progress(f"archived: {number} of {len(tables)} tables")
+        deals += make(redis, folder, each, sys.maxsize)
+    _progress("")
+    redis.close()
+    click.echo(f"{deals} deals of {len(tables)} tables archived in {folder}")
+
+
+@archive.command()
+@_data
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
+def verify(data: Path | None, folder: Path | None) -> None:
+    """Read every file and prove it. Exit status 1 if anything is wrong; the first fault is named."""
+    from services.archive.folder import faults, files, tables
+
+    folder = _folder(data, folder)
+    first = next(faults(folder), None)
+    if first is not None:
+        raise click.ClickException(first)
+    named = tables(folder)
+    deals = sum(len(files(folder, table)) for table in named)
+    click.echo(f"{deals} deals of {len(named)} tables are whole in {folder}")
+
+
+@archive.command(name="list")
+@_data
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each table.")
+def list_(data: Path | None, folder: Path | None, as_json: bool) -> None:
+    """The archived tables: how many deals, up to which version, how many bytes."""
+    for row in _rows(_folder(data, folder)):
+        click.echo(json.dumps(row) if as_json else "{table}  {deals:>6}  {version:>8}  {bytes:>10}".format(**row))
+
+
+def _rows(folder: Path) -> Iterator[dict[str, object]]:
+    from services.archive.folder import files, tables
+
+    for table in tables(folder):
+        found = files(folder, table)
+        if found:
+            size = sum(file.path.stat().st_size for file in found)
+            yield {"table": table, "deals": len(found), "version": found[-1].last, "bytes": size}
+
+
+def _folder(data: Path | None, folder: Path | None) -> Path:
+    chosen = folder or Config.from_environment().given(data=data).archive_beside
+    if not chosen.is_dir():
+        raise click.ClickException(f"There is no folder {chosen}.\nSay which: marias archive verify DIR")
+    return chosen
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{text}", err=True, nl=False)

@@ -1,0 +1,45 @@
+"""The finished deals of a partition go to the archive, some at a time; what is left is asked for again."""
+
+import logging
+import random
+import time
+from pathlib import Path
+
+from redis import Redis
+
+from services.archive.make import archive
+from services.jobs.store import archive_folder, store
+from services.store import cold
+from services.store.wire import StoreUnavailable
+
+DEALS_MAX = 16
+SECONDS_MAX = 0.25
+"""Bots' moves wait behind this job; the clock would play for them after two seconds."""
+
+_log = logging.getLogger(__name__)
+
+
+def archive_deals(partition: str) -> None:
+    """The job. Run twice, at once too, it does the same."""
+    work(store(), archive_folder(), partition)
+
+
+def work(redis: Redis, folder: Path, partition: str) -> int:
+    """Archive what is on the list of `partition`, at most DEALS_MAX deals; gives how many.
+
+    In no particular order, so that tables which cannot be archived do not hold up the others.
+    """
+    tables = list(cold.unarchived(redis, [partition]).get(partition, ()))
+    random.shuffle(tables)
+    end = time.monotonic() + SECONDS_MAX
+    done = 0
+    for table in tables:
+        if done >= DEALS_MAX or time.monotonic() > end:
+            break
+        try:
+            done += archive(redis, folder, table, DEALS_MAX - done)
+        except StoreUnavailable:
+            raise
+        except Exception:
+            _log.exception("%s is not archived", table)
+    return done
