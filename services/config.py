@@ -36,9 +36,15 @@ def _partitions(value: str) -> int:
 
 
 def _store(value: str) -> str:
-    if not value.startswith(("redis://", "rediss://", "unix://")):
-        raise ValueError("must begin with redis://, rediss:// or unix://")
+    if not value.startswith(SCHEMES):
+        raise ValueError(f"must begin with {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}")
     return value
+
+
+def _queue(value: str) -> str:
+    if value.startswith(("redis+cluster://", "rediss+cluster://")):
+        raise ValueError("the queue of jobs (rq) cannot run on a cluster: give it a server of its own")
+    return _store(value)
 
 
 def _level(value: str) -> str:
@@ -54,6 +60,10 @@ def _fsync(value: str) -> str:
 
 
 DATA = Path("marias-data")
+SCHEMES = (
+    *("redis://", "rediss://", "unix://"),
+    *("redis+sentinel://", "rediss+sentinel://", "redis+cluster://", "rediss+cluster://"),
+)
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -67,11 +77,13 @@ class Config:
 
     redis_url: str | None = _setting(
         "REDIS_URL", _store, None,
-        "Your own Valkey or Redis (redis://, rediss:// or unix://). Unset: `marias serve` starts its own.",
+        "Your own Valkey or Redis: redis://, rediss:// or unix://, redis+sentinel://host:port,host:port/service or"
+        " redis+cluster://host:port,host:port. Unset: `marias serve` starts its own.",
     )
     jobs_redis_url: str | None = _setting(
-        "JOBS_REDIS_URL", _store, None,
-        "The store of the job queue. Unset: database 1 of the embedded server, else database 1 of REDIS_URL.",
+        "JOBS_REDIS_URL", _queue, None,
+        "The store of the job queue. Unset: database 1 of the embedded server, else database 1 of REDIS_URL;"
+        " a cluster has none, so there it must be set.",
     )
     audit_redis_url: str | None = _setting(
         "AUDIT_REDIS_URL", _store, None,

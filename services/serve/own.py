@@ -2,14 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from typing import TypeAlias
 
 from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError, ResponseError
 
 from services.serve.addresses import without_password
 from services.serve.errors import CannotServe
+from services.store.address import BadAddress, kind_of
+from services.store.away import StoreUnavailable, named
+from services.store.connect import connect
+from services.store.topology import masters
 
 OLDEST = (7, 0)
+Facts: TypeAlias = Mapping[str, str]
+"""Of INFO and CONFIG, by name."""
 
 
 class UnfitStore(CannotServe):
@@ -18,26 +25,45 @@ class UnfitStore(CannotServe):
 
 def check(url: str) -> list[str]:
     """The warnings about the store at `url`. Raises UnfitStore when it might lose tables or is silent."""
-    redis = Redis.from_url(
-        url, socket_connect_timeout=3, socket_timeout=3, retry=None, decode_responses=True
-    )
     try:
-        facts = _facts(redis)
-    except AuthenticationError as error:
-        raise UnfitStore(f"The store at {without_password(url)} refused the login: {error}") from error
-    except (RedisError, OSError) as error:
+        found = facts(url)
+    except StoreUnavailable as error:
         raise UnfitStore(
             f"The store at {without_password(url)} does not answer: {error}\n"
             "Start it, correct REDIS_URL, or unset REDIS_URL to use the embedded one."
         ) from error
+    for each in found:
+        refuse(url, each)
+    return list(dict.fromkeys(warning for each in found for warning in warnings(each)))
+
+
+def facts(url: str) -> list[Facts]:
+    """What each master of the store at `url` says of itself.
+
+    Raises StoreUnavailable; UnfitStore when the address makes no sense or the login is refused.
+    """
+    try:
+        redis = connect(url)
+    except BadAddress as error:
+        raise UnfitStore(f"REDIS_URL={without_password(url)}: {error}") from error
+    try:
+        return [_facts(each) for each in masters(redis)]
+    except (RedisError, OSError) as error:
+        away = named(error)
+        if isinstance(away, AuthenticationError):
+            raise UnfitStore(f"The store at {without_password(url)} refused the login: {away}") from error
+        raise away from error
     finally:
         redis.close()
-    refuse(facts)
-    return list(warnings(facts))
 
 
-def refuse(facts: Mapping[str, str]) -> None:
-    """Raise UnfitStore for a store that would lose part of a table without a word."""
+def refuse(url: str, facts: Facts) -> None:
+    """Raise UnfitStore for a store that would lose part of a table without a word, or is not what `url` says."""
+    if facts.get("cluster_enabled") == "1" and kind_of(url) != "cluster":
+        raise UnfitStore(
+            "The store is a node of a cluster, and the address names one server.\n"
+            "Set REDIS_URL=redis+cluster://host:port,host:port"
+        )
     version = tuple(int(part) for part in facts.get("redis_version", "0.0").split(".")[:2])
     if version < OLDEST:
         raise UnfitStore(f"The store speaks as Redis {facts.get('redis_version')}; 7.0 or later is needed.")
@@ -49,7 +75,7 @@ def refuse(facts: Mapping[str, str]) -> None:
         )
 
 
-def warnings(facts: Mapping[str, str]) -> Iterator[str]:
+def warnings(facts: Facts) -> Iterator[str]:
     """What the operator should know about how much a power cut may lose."""
     if facts.get("aof_enabled") == "0":
         yield (
@@ -62,7 +88,7 @@ def warnings(facts: Mapping[str, str]) -> Iterator[str]:
         yield f"the store's appendfsync is {fsync}: a power cut may lose answered commands. Set: always"
 
 
-def _facts(redis: Redis) -> dict[str, str]:
+def _facts(redis: Redis) -> Facts:
     facts = {name: str(value) for name, value in redis.info().items() if isinstance(value, str | int | float)}
     with suppress(ResponseError):  # Managed servers often forbid CONFIG; `warnings` says so.
         facts.update({str(name): str(value) for name, value in redis.config_get("appendfsync").items()})

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from services.config import Config, settings
 from services.serve import embedded, folder
-from services.serve.addresses import jobs_url
+from services.serve.addresses import NoQueue, jobs_url
 from services.serve.binary import find_server
 from services.serve.child import Child
 from services.serve.errors import CannotServe
@@ -102,9 +102,12 @@ def _store(
     if config.redis_url is not None:
         from services.serve import own  # The library of the store is slow to load, and only needed here.
 
+        queue = config.jobs_redis_url or jobs_url(config.redis_url)
+        if queue is None:
+            raise NoQueue
         for warning in own.check(config.redis_url):
             say(f"warning: {warning}")
-        return [], replace(config, jobs_redis_url=config.jobs_redis_url or jobs_url(config.redis_url))
+        return [], replace(config, jobs_redis_url=queue)
     server = find_server()
     path = folder.prepare_socket(config.data)
     embedded.end_orphan(path)

@@ -4,10 +4,9 @@ import importlib
 import logging
 import signal
 import sys
-import time
 
 from services.config import Config
-from services.serve.addresses import without_password
+from services.serve.addresses import NoQueue, without_password
 from services.serve.errors import CannotServe
 
 MODULES = {
@@ -19,6 +18,7 @@ MODULES = {
     "jobs": "services.jobs",
 }
 GREEN = {"front", "push", "api"}  # These wait for many clients at once in one thread.
+WITH_QUEUE = {"projector", "jobs"}
 STORE_SECONDS_MAX = 30.0
 LOG_FORMAT = "%(levelname)s %(name)s: %(message)s"
 
@@ -28,7 +28,9 @@ class StoreSilent(CannotServe):
 
 
 def run_role(role: str, config: Config) -> None:
-    """Run `role` until it is told to stop. Raises StoreSilent or UnfitStore when no store can be used."""
+    """Run `role` until it is told to stop. Raises StoreSilent, UnfitStore or NoQueue when no store can be used."""
+    if role in WITH_QUEUE and config.jobs_redis_url is None:
+        raise NoQueue
     if role in GREEN:
         _patch()
     logging.basicConfig(level=config.log_level.upper(), format=LOG_FORMAT, stream=sys.stderr)
@@ -51,24 +53,16 @@ def _leave(number: int, frame: object) -> None:
 
 
 def _await_store(config: Config) -> None:
-    from redis import Redis
-    from redis.exceptions import RedisError
-
     from services.serve import own
+    from services.store.connect import patiently
+    from services.store.wire import StoreUnavailable
 
     assert config.redis_url is not None, "a role is run with the address of its store"
-    redis = Redis.from_url(config.redis_url, socket_connect_timeout=2, socket_timeout=2, retry=None)
-    end = time.monotonic() + STORE_SECONDS_MAX
-    while True:
-        try:
-            redis.ping()
-            facts = {name: str(value) for name, value in redis.info().items()}
-            break
-        except (RedisError, OSError) as error:
-            if time.monotonic() > end:
-                where = without_password(config.redis_url)
-                raise StoreSilent(f"The store at {where} does not answer: {error}\nStart it, or correct REDIS_URL.") \
-                    from error
-            time.sleep(0.02)
-    redis.close()
-    own.refuse(facts)
+    url = config.redis_url
+    try:
+        found = patiently(lambda: own.facts(url), STORE_SECONDS_MAX)
+    except StoreUnavailable as error:
+        where = without_password(url)
+        raise StoreSilent(f"The store at {where} does not answer: {error}\nStart it, or correct REDIS_URL.") from error
+    for each in found:
+        own.refuse(url, each)

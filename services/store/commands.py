@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
-from weakref import WeakSet
 
-from redis import ConnectionPool, Redis
-from redis.exceptions import ClusterCrossSlotError
+from redis import Redis
 
 from services.store import keys
+from services.store.topology import Cluster
 from services.store.wire import Reply, Request, ask, ask_many, fields_of, first_error, streams_of
 
 
@@ -35,11 +34,9 @@ def read_commands(redis: Redis, cursors: Mapping[str, str], count: int = 32) -> 
 
     Partitions without new commands are left out.
     """
-    if redis.connection_pool not in _apart:
-        try:
-            return _parse([ask(redis, *_reading(cursors, count))])
-        except ClusterCrossSlotError:
-            _apart.add(redis.connection_pool)
+    if not isinstance(redis, Cluster):
+        return _parse([ask(redis, *_reading(cursors, count))])
+    # A cluster reads one slot at a time; the requests still go together.
     replies = ask_many(redis, [_reading({each: cursor}, count) for each, cursor in cursors.items()])
     first_error(replies)
     return _parse(replies)
@@ -54,10 +51,6 @@ def heard(message: bytes) -> tuple[str, Command]:
         int(version) if version else None,
     )
     return previous.decode(), command
-
-
-_apart: "WeakSet[ConnectionPool]" = WeakSet()
-"""The stores that are clusters: they read one stream at a time."""
 
 
 def _reading(cursors: Mapping[str, str], count: int) -> Request:

@@ -3,36 +3,68 @@
 import random
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from redis.sentinel import Sentinel, SentinelConnectionPool
 
+from services.store.address import Address, read
+from services.store.topology import Cluster, Single
 from services.store.wire import StoreUnavailable
 
 CONNECT_SECONDS_MAX = 3.0
 ANSWER_SECONDS_MAX = 5.0
 BLOCK_SECONDS_MAX = 10.0
+SENTINEL_SECONDS_MAX = 1.0
+"""A sentinel that is silent for longer is passed over: the next one is asked."""
 
 T = TypeVar("T")
 
 
-def connect(url: str, *, blocking: bool = False) -> Redis:
-    """A client for the store at `url`; it connects at the first request.
+def connect(url: str, *, blocking: bool = False, replicas: int = 0) -> Redis:
+    """A client for the store at `url`, of whichever kind; it connects at the first request.
 
-    `blocking` is for readers that wait on the server, up to BLOCK_SECONDS_MAX at a time.
+    `blocking` is for readers that wait on the server, up to BLOCK_SECONDS_MAX at a time. `replicas` must confirm
+    what is written for good before anybody hears of it.
     The library would send a request again by itself after a timeout, and write twice: that is off.
+    Raises BadAddress.
     """
-    return Redis.from_url(
-        url,
-        protocol=2,
-        decode_responses=False,
-        socket_connect_timeout=CONNECT_SECONDS_MAX,
-        socket_timeout=ANSWER_SECONDS_MAX + (BLOCK_SECONDS_MAX if blocking else 0.0),
-        retry=Retry(NoBackoff(), 0),
-        health_check_interval=0,
-    )
+    address = read(url)
+    options: dict[str, Any] = {
+        "protocol": 2,
+        "decode_responses": False,
+        "socket_connect_timeout": CONNECT_SECONDS_MAX,
+        "socket_timeout": ANSWER_SECONDS_MAX + (BLOCK_SECONDS_MAX if blocking else 0.0),
+        "health_check_interval": 0,
+    }
+    options["retry"] = Retry(NoBackoff(), 0)
+    client: Redis
+    if address.kind == "server":
+        client = Single.from_url(url, **options)
+    else:
+        options |= {"username": address.user, "password": address.password, "ssl": address.is_encrypted}
+        sentinel = address.kind == "sentinel"
+        client = Single(connection_pool=_watched(address, options)) if sentinel else Cluster(address.nodes, options)
+    assert isinstance(client, Single | Cluster)
+    client.replicas = replicas
+    return client
+
+
+def _watched(address: Address, options: dict[str, Any]) -> SentinelConnectionPool:
+    """Connections to whichever server the sentinels call the master when a connection is made."""
+    told = dict(address.options)
+    sentinel = {
+        "socket_connect_timeout": SENTINEL_SECONDS_MAX,
+        "socket_timeout": SENTINEL_SECONDS_MAX,
+        "username": told.get("sentinel_username"),
+        "password": told.get("sentinel_password"),
+        "ssl": address.is_encrypted,
+        "retry": Retry(NoBackoff(), 0),
+    }
+    watchers = Sentinel(address.nodes, sentinel_kwargs=sentinel)  # type: ignore[no-untyped-call]
+    return SentinelConnectionPool(address.service, watchers, db=address.database, **options)  # type: ignore[no-untyped-call]
 
 
 def patiently(request: Callable[[], T], seconds_max: float) -> T:

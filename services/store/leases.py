@@ -6,6 +6,7 @@ from typing import NamedTuple
 from redis import Redis
 
 from services.store import keys, scripts
+from services.store.channels import publish
 from services.store.wire import ask_many, first_error
 
 LEASE_MS = 8_000
@@ -74,7 +75,7 @@ def sign_off(redis: Redis, worker: str) -> None:
 
 def tell(redis: Redis) -> None:
     """Tell the others to look who is there: one has come, or has given its partitions back."""
-    first_error(ask_many(redis, [("PUBLISH", keys.workers_bell(), "")]))
+    first_error(ask_many(redis, [publish(redis, keys.workers_bell(), "")]))
 
 
 def bury(redis: Redis, partitions: Sequence[str], family: str) -> list[str]:

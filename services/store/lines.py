@@ -3,7 +3,9 @@
 import os
 import time
 from collections import deque
-from typing import Any
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from redis import ConnectionPool
@@ -16,6 +18,23 @@ _free: "WeakKeyDictionary[ConnectionPool, deque[tuple[Any, float]]]" = WeakKeyDi
 
 # A child process must not talk on the connections of its parent.
 os.register_at_fork(after_in_child=_free.clear)
+
+
+class Exchange(NamedTuple):
+    """Packed requests for one node, and how many there are."""
+
+    pool: ConnectionPool
+    packed: bytes
+    replies: int
+
+
+class NotSent(Exception):
+    """No connection to `pool`: nothing was sent, to no node."""
+
+    def __init__(self, pool: ConnectionPool, why: Exception) -> None:
+        super().__init__(str(why))
+        self.pool = pool
+        self.why = why
 
 
 def exchange(pool: ConnectionPool, packed: bytes, count: int) -> list[Any]:
@@ -32,11 +51,83 @@ def exchange(pool: ConnectionPool, packed: bytes, count: int) -> list[Any]:
         replies = [_reply(connection) for _ in range(count)]
     except BaseException:
         connection.disconnect()  # Replies may be left in it; the next user must not take them for his own.
-        others = [free.popleft()[0] for _ in range(len(free))]
-        free.extend((each, 0.0) for each in (*others, connection))  # What broke one may have broken all.
+        free.append((connection, 0.0))
+        hang_up(pool)  # What broke one may have broken all; where sentinels watch, another may be the master now.
         raise
     free.append((connection, time.monotonic()))
     return replies
+
+
+def exchange_all(exchanges: Sequence[Exchange]) -> "list[list[Any] | Exception]":
+    """`exchange` with several nodes at once: all is sent, then all is read. What failed at a node stands in its place.
+
+    Raises NotSent.
+    """
+    unread = _take_all(exchanges)
+    outcomes: list[list[Any] | Exception] = []
+    try:
+        sent = [_sent(connection, each.packed) for connection, each in zip(unread, exchanges, strict=True)]
+        for each, error in zip(exchanges, sent, strict=True):
+            outcomes.append(error if error is not None else _read(unread[0], each.replies))
+            _keep(each.pool, unread.popleft(), is_broken=isinstance(outcomes[-1], Exception))
+    except BaseException:
+        for connection in unread:
+            connection.disconnect()  # Nobody else may read what was meant for us.
+        raise
+    return outcomes
+
+
+def hang_up(pool: ConnectionPool) -> None:
+    """Close the connections that lie ready; the next request makes a new one."""
+    free = _free.get(pool)
+    closed = []
+    while free:
+        with suppress(IndexError):  # Another thread may take the last one.
+            closed.append(free.popleft()[0])
+            closed[-1].disconnect()
+    if free is not None:
+        free.extend((connection, 0.0) for connection in closed)
+
+
+def _take_all(exchanges: Sequence[Exchange]) -> deque[Any]:
+    """A connection to each node, or to none."""
+    taken: deque[Any] = deque()
+    for each in exchanges:
+        connection = None
+        try:
+            connection = _take(each.pool, _free.setdefault(each.pool, deque()))
+            connection.connect()  # Nothing is done by one that is connected.
+        except (ConnectionError, TimeoutError) as error:
+            if connection is not None:
+                _keep(each.pool, connection, is_broken=True)
+            for other, at in zip(taken, exchanges, strict=False):
+                _keep(at.pool, other, is_broken=False)
+            raise NotSent(each.pool, error) from error
+        taken.append(connection)
+    return taken
+
+
+def _sent(connection: Any, packed: bytes) -> Exception | None:
+    try:
+        connection.send_packed_command((packed,))
+    except (ConnectionError, TimeoutError) as error:
+        return error
+    return None
+
+
+def _read(connection: Any, count: int) -> "list[Any] | Exception":
+    try:
+        return [_reply(connection) for _ in range(count)]
+    except (ConnectionError, TimeoutError) as error:
+        return error
+
+
+def _keep(pool: ConnectionPool, connection: Any, *, is_broken: bool) -> None:
+    if is_broken:
+        connection.disconnect()
+    _free.setdefault(pool, deque()).append((connection, 0.0 if is_broken else time.monotonic()))
+    if is_broken:
+        hang_up(pool)
 
 
 def _take(pool: ConnectionPool, free: deque[tuple[Any, float]]) -> Any:

@@ -1,5 +1,6 @@
 """The outbox seen from its readers: pointers into tables, what they point at, and how far each process got."""
 
+import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -7,10 +8,13 @@ from typing import NamedTuple
 from redis import Redis
 
 from services.store import cold, keys
+from services.store.topology import Cluster
 from services.store.wire import ask, ask_many, fields_of, first_error, streams_of
 
 START = "0-0"
 PAGE = 100
+LOOK_SECONDS_MIN, LOOK_SECONDS_MAX = 0.005, 0.05
+"""Between two looks at the logs of a cluster, which cannot be waited for together."""
 
 
 class Pointer(NamedTuple):
@@ -45,6 +49,8 @@ def read_log(
 
     With `block_ms` it waits that long for the first one to come.
     """
+    if isinstance(redis, Cluster):
+        return _read_apart(redis, cursors, block_ms or 0, count)
     block = () if block_ms is None else ("BLOCK", block_ms)
     names = [keys.log(partition) for partition in cursors]
     reply = ask(redis, "XREAD", "COUNT", count, *block, "STREAMS", *names, *cursors.values())
@@ -52,6 +58,25 @@ def read_log(
         _partition(stream): [_pointer(id_, flat) for id_, flat in entries]
         for stream, entries in streams_of(reply)
     }
+
+
+def _read_apart(redis: Cluster, cursors: Mapping[str, str], block_ms: int, count: int) -> dict[str, list[Pointer]]:
+    """Of a cluster, which can wait for one slot only on a connection: looked at again and again, ever less often."""
+    end = time.monotonic() + block_ms / 1000
+    pause = LOOK_SECONDS_MIN
+    requests = [("XREAD", "COUNT", count, "STREAMS", keys.log(each), cursor) for each, cursor in cursors.items()]
+    while True:
+        replies = ask_many(redis, requests)
+        first_error(replies)
+        news = {
+            _partition(stream): [_pointer(id_, flat) for id_, flat in entries]
+            for reply in replies
+            for stream, entries in streams_of(reply)
+        }
+        if news or time.monotonic() + pause > end:
+            return news
+        time.sleep(pause)
+        pause = min(1.5 * pause, LOOK_SECONDS_MAX)
 
 
 @lru_cache(maxsize=512)

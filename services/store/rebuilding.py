@@ -10,6 +10,7 @@ from redis.exceptions import ResponseError
 from services.store import keys, scripts
 from services.store.outputs import LOBBY, Held
 from services.store.projected import unpacked
+from services.store.topology import masters
 from services.store.wire import Reply, Request, ask, ask_many, fields_of, first_error
 
 HOLD_MS = 20_000
@@ -58,7 +59,7 @@ def _hold(redis: Redis, partitions: Sequence[str], writer: str, ms: int) -> list
 def drop_fresh(redis: Redis) -> None:
     """Forget what an earlier attempt has left beside the live projections."""
     for page in _scan(redis, keys.scratch("pj:*")):
-        ask(redis, "UNLINK", *page)
+        first_error(ask_many(redis, [("UNLINK", name) for name in page]))
 
 
 def all_projections(redis: Redis) -> list[Projection]:
@@ -132,10 +133,11 @@ def switch(redis: Redis, projections: Iterable[Projection], writer: str) -> None
 
 
 def _scan(redis: Redis, pattern: str) -> Iterator[list[bytes]]:
-    cursor = b"0"
-    while True:
-        cursor, page = ask(redis, "SCAN", cursor, "MATCH", pattern, "COUNT", PAGE)
-        if page:
-            yield page
-        if cursor == b"0":
-            return
+    for master in masters(redis):
+        cursor = b"0"
+        while True:
+            cursor, page = ask(master, "SCAN", cursor, "MATCH", pattern, "COUNT", PAGE)
+            if page:
+                yield page
+            if cursor == b"0":
+                break

@@ -8,16 +8,21 @@ from typing import NamedTuple
 from redis import Redis
 from redis.exceptions import NoScriptError, ResponseError
 
-from services.store.wire import Argument, Reply, Request, ask, ask_many
+from services.store.topology import Cluster
+from services.store.wire import Argument, Reply, Request, ask_each_master, ask_many
 
 _FOLDER = Path(__file__).parent / "lua"
 
 
 class Script(NamedTuple):
-    """A script by its text, and by the digest under which a server that has seen it knows it."""
+    """A script by its text, and by the digest under which a server that has seen it knows it.
+
+    `sharded` is the same for a cluster, and tells its news only to those who listen at the nodes of its slot.
+    """
 
     text: str
     digest: str
+    sharded: "Script | None" = None
 
 
 class Call(NamedTuple):
@@ -30,27 +35,36 @@ class Call(NamedTuple):
 def load(name: str) -> Script:
     """The script `lua/<name>.lua`."""
     text = (_FOLDER / f"{name}.lua").read_text(encoding="utf-8")
+    return _script(text)._replace(sharded=_script(text.replace("'PUBLISH'", "'SPUBLISH'")))
+
+
+def _script(text: str) -> Script:
     return Script(text, hashlib.sha1(text.encode()).hexdigest())
 
 
-def run(redis: Redis, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> Reply:
+def run(
+    redis: Redis, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument], *, confirmed: bool = False
+) -> Reply:
     """The reply of one run. Raises StoreUnavailable, or ResponseError when the script failed."""
-    [reply] = run_many(redis, script, [Call(keys, arguments)])
+    [reply] = run_many(redis, script, [Call(keys, arguments)], confirmed=confirmed)
     if isinstance(reply, ResponseError):
         raise reply
     return reply
 
 
-def run_many(redis: Redis, script: Script, calls: Sequence[Call]) -> list[Reply]:
+def run_many(redis: Redis, script: Script, calls: Sequence[Call], *, confirmed: bool = False) -> list[Reply]:
     """The replies of all runs in order, in one round trip; for one that failed, its ResponseError.
 
-    A server forgets scripts when it restarts: then the missing runs follow, still in order.
+    A server forgets scripts when it restarts: then the missing runs follow, still in order. `confirmed` as in
+    `ask_many`.
     """
-    replies = ask_many(redis, [request(script, call) for call in calls])
+    if script.sharded is not None and isinstance(redis, Cluster):
+        script = script.sharded
+    replies = ask_many(redis, [request(script, call) for call in calls], confirmed=confirmed)
     missing = [place for place, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
     if missing:
-        ask(redis, "SCRIPT", "LOAD", script.text)
-        again = ask_many(redis, [request(script, calls[place]) for place in missing])
+        ask_each_master(redis, "SCRIPT", "LOAD", script.text)
+        again = ask_many(redis, [request(script, calls[place]) for place in missing], confirmed=confirmed)
         for place, reply in zip(missing, again, strict=True):
             replies[place] = reply
     return replies

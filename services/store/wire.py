@@ -5,32 +5,21 @@ from typing import Any, TypeAlias
 
 from hiredis import pack_command
 from redis import Redis
-from redis.exceptions import (
-    AskError,
-    AuthenticationError,
-    BusyLoadingError,
-    ClusterDownError,
-    ConnectionError,
-    OutOfMemoryError,
-    ReadOnlyError,
-    ResponseError,
-    TimeoutError,
-    TryAgainError,
-)
+from redis.exceptions import ConnectionError, ReadOnlyError, ResponseError, TimeoutError
 
-from services.store.lines import exchange
+from services.store.away import StoreUnavailable, is_away, named
+from services.store.lines import exchange, hang_up
+from services.store.routing import ask_nodes, check_confirmed, confirming
+from services.store.slots import HOME, Argument, Request, tag_of
+from services.store.topology import Cluster, masters, replicas_of
 
-Argument: TypeAlias = "str | bytes | int"
-Request: TypeAlias = Sequence[Argument]
+__all__ = [
+    "Argument", "Fields", "Reply", "Request", "StoreUnavailable", "ask", "ask_each_master", "ask_many",
+    "fields_of", "first_error", "is_away", "streams_of",
+]
+
 Reply: TypeAlias = Any
 Fields: TypeAlias = dict[bytes, bytes]
-
-_AWAY = (BusyLoadingError, ReadOnlyError, OutOfMemoryError, AskError, TryAgainError, ClusterDownError)
-_AWAY_CODES = frozenset({"NOREPLICAS", "MISCONF", "BUSY", "UNBLOCKED"})
-
-
-class StoreUnavailable(Exception):
-    """The store cannot answer now; the request may have taken effect. Repeat it with the same ids."""
 
 
 def ask(redis: Redis, *request: Argument) -> Reply:
@@ -41,28 +30,58 @@ def ask(redis: Redis, *request: Argument) -> Reply:
     return reply
 
 
-def ask_many(redis: Redis, requests: Sequence[Request]) -> list[Reply]:
+def ask_many(redis: Redis, requests: Sequence[Request], *, confirmed: bool = False) -> list[Reply]:
     """The replies to all requests in order, in one round trip; to one at fault, its ResponseError.
 
+    On a cluster it is one to each node concerned, all at once. `confirmed`: and only once as many replicas have what
+    was written as `redis` asks for. Raises StoreUnavailable: any of them may have taken effect.
     The library's own pipeline spends about twice the time on a request and reshapes its reply.
     """
     if not requests:
         return []
-    # The stub of the packer allows one member only.
-    packed = b"".join([pack_command(tuple(request)) for request in requests])  # type: ignore[arg-type]
-    try:
-        replies = exchange(redis.connection_pool, packed, len(requests))
-    except (ConnectionError, TimeoutError) as error:
-        raise _named(error) from error
+    replicas = replicas_of(redis) if confirmed else 0
+    if isinstance(redis, Cluster):
+        replies = ask_nodes(redis, requests, replicas)
+    elif replicas:
+        replies = _ask_and_wait(redis, requests, replicas)
+    else:
+        replies = _ask_one(redis, requests)
     for reply in replies:
         if isinstance(reply, ResponseError) and is_away(reply):
+            if isinstance(redis, Cluster):
+                redis.surprised()
+            elif isinstance(reply, ReadOnlyError):
+                hang_up(redis.connection_pool)  # It was the master: ask the sentinels who is it now.
             raise StoreUnavailable(str(reply)) from reply
     return replies
 
 
-def is_away(error: Exception) -> bool:
-    """Is this the server's word that it cannot do it now, rather than that the request is wrong?"""
-    return isinstance(error, _AWAY) or str(error).split(" ", 1)[0] in _AWAY_CODES
+def ask_each_master(redis: Redis, *request: Argument) -> list[Reply]:
+    """The reply of each master of the store to one request. Raises StoreUnavailable, or ResponseError."""
+    try:
+        return [ask(master, *request) for master in masters(redis)]
+    except (ConnectionError, TimeoutError) as error:
+        raise named(error) from error
+
+
+def _ask_one(redis: Redis, requests: Sequence[Request]) -> list[Reply]:
+    # The stub of the packer allows one member only.
+    packed = b"".join([pack_command(tuple(request)) for request in requests])  # type: ignore[arg-type]
+    try:
+        return exchange(redis.connection_pool, packed, len(requests))
+    except (ConnectionError, TimeoutError) as error:
+        raise named(error) from error
+
+
+def _ask_and_wait(redis: Redis, requests: Sequence[Request], replicas: int) -> list[Reply]:
+    tag = next((tag for tag in map(tag_of, requests) if tag is not None), HOME)
+    *replies, written, confirmed = _ask_one(redis, [*requests, *confirming(tag, replicas)])
+    try:
+        check_confirmed((written, confirmed), replicas)
+    except StoreUnavailable:
+        hang_up(redis.connection_pool)  # Perhaps it is cut off, and another is the master now.
+        raise
+    return replies
 
 
 def fields_of(pairs: Sequence[bytes] | Mapping[bytes, bytes]) -> Fields:
@@ -84,10 +103,3 @@ def first_error(replies: Iterable[Reply]) -> None:
     for reply in replies:
         if isinstance(reply, ResponseError):
             raise reply
-
-
-def _named(error: Exception) -> Exception:
-    """A wrong password does not heal by waiting; everything else about a connection may."""
-    if isinstance(error, AuthenticationError):
-        return error
-    return StoreUnavailable(f"{type(error).__name__}: {error}")

@@ -87,10 +87,10 @@ def test_a_store_that_does_not_answer_is_named_without_its_password():
 @pytest.mark.parametrize(("version", "fits"), [("6.2.14", False), ("7.0.15", True), ("7.2.4", True), ("10.0.0", True)])
 def test_the_oldest_store_speaks_as_7_0(version, fits):
     if fits:
-        own.refuse({"redis_version": version})
+        own.refuse("redis://host", {"redis_version": version})
     else:
         with pytest.raises(own.UnfitStore, match=r"7\.0 or later"):
-            own.refuse({"redis_version": version})
+            own.refuse("redis://host", {"redis_version": version})
 
 
 @pytest.mark.parametrize(("tables", "jobs"), [
@@ -100,6 +100,9 @@ def test_the_oldest_store_speaks_as_7_0(version, fits):
     ("redis://host/?db=0&protocol=3", "redis://host/1?protocol=3"),
     ("unix:///run/s.sock", "unix:///run/s.sock?db=1"),
     ("unix:///run/s.sock?db=1", "unix:///run/s.sock?db=0"),
+    ("redis+sentinel://me:pw@h1:1,h2:2/marias", "redis+sentinel://me:pw@h1:1,h2:2/marias/1"),
+    ("redis+sentinel://h1/marias/1", "redis+sentinel://h1/marias/0"),
+    ("redis+cluster://h1,h2", None),
 ])
 def test_jobs_go_to_another_database_of_the_same_server(tables, jobs):
     assert addresses.jobs_url(tables) == jobs

@@ -7,51 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 from redis import Redis
-from redis.exceptions import (
-    AuthenticationError,
-    BusyLoadingError,
-    ClusterDownError,
-    MovedError,
-    OutOfMemoryError,
-    ReadOnlyError,
-    ResponseError,
-    TryAgainError,
-)
+from redis.exceptions import AuthenticationError, ResponseError
 
 from services.store import keys
 from services.store.append import apply_many
 from services.store.connect import connect, patiently
-from services.store.wire import StoreUnavailable, ask, ask_many, is_away
+from services.store.wire import StoreUnavailable, ask, ask_many
 from tests import servers
 from tests.store.samples import TABLE, claim, entry, everything, position
-
-AWAY = [
-    pytest.param(BusyLoadingError("Redis is loading the dataset in memory"), id="LOADING"),
-    pytest.param(ReadOnlyError("You can't write against a read only replica."), id="READONLY"),
-    pytest.param(OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), id="OOM"),
-    pytest.param(MovedError("1 127.0.0.1:7001"), id="MOVED"),
-    pytest.param(TryAgainError("Multiple keys request during rehashing of slot"), id="TRYAGAIN"),
-    pytest.param(ClusterDownError("The cluster is down"), id="CLUSTERDOWN"),
-    pytest.param(ResponseError("NOREPLICAS Not enough good replicas to write."), id="NOREPLICAS"),
-    pytest.param(ResponseError("MISCONF Errors writing to the AOF file: No space left on device"), id="MISCONF"),
-    pytest.param(ResponseError("BUSY Redis is busy running a script."), id="BUSY"),
-    pytest.param(ResponseError("UNBLOCKED force unblock from blocking operation"), id="UNBLOCKED"),
-]
-AT_FAULT = [
-    pytest.param(ResponseError("WRONGTYPE Operation against a key holding the wrong kind of value"), id="WRONGTYPE"),
-    pytest.param(ResponseError("ERR unknown command"), id="ERR"),
-    pytest.param(ResponseError("NOPERM this user has no permissions"), id="NOPERM"),
-]
-
-
-@pytest.mark.parametrize("error", AWAY)
-def test_a_server_that_cannot_just_now_is_away(error: Exception) -> None:
-    assert is_away(error)
-
-
-@pytest.mark.parametrize("error", AT_FAULT)
-def test_a_request_at_fault_is_not_asked_again(error: Exception) -> None:
-    assert not is_away(error)
 
 
 @pytest.fixture

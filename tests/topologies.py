@@ -1,0 +1,309 @@
+"""Stores of several servers for tests: a master that sentinels watch, and a cluster; with the files of deploy/store."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+from tests import servers, sources
+
+CONFIGURATIONS = sources.ROOT / "deploy" / "store"
+START_SECONDS_MAX = 60.0
+SLOTS = 16384
+_taken: set[int] = set()
+
+
+def free_port() -> int:
+    """A port that nobody listens on, and that was not given before."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+        if port not in _taken and port + 10_000 < 65536 and port > 10_000:
+            _taken.add(port)
+            return port
+
+
+class Node:
+    """One server on a port of its own."""
+
+    def __init__(self, program: Path, folder: Path, words: Sequence[str], port: int | None = None) -> None:
+        self.port = port or free_port()
+        self.folder = folder / str(self.port)
+        self.folder.mkdir()
+        self.words = [str(program), *words]
+        self.process: subprocess.Popen[bytes] | None = None
+        self.client = Redis("127.0.0.1", self.port, socket_timeout=5, retry=None)
+
+    def start(self) -> "Node":
+        """Start it, without waiting."""
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [*self.words, "--port", str(self.port), "--dir", str(self.folder)],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )
+        return self
+
+    def is_up(self) -> bool:
+        """Does it answer?"""
+        try:
+            return bool(self.client.ping())
+        except (RedisError, OSError):
+            return False
+
+    def kill(self) -> None:
+        """kill -9."""
+        if self.process is not None:
+            with suppress(ProcessLookupError):
+                self.process.send_signal(signal.SIGCONT)
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def pause(self, *, on: bool = True) -> None:
+        """SIGSTOP, or SIGCONT."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP if on else signal.SIGCONT)
+
+    def said(self) -> str:
+        """The end of what it has logged."""
+        return (self.folder / "log").read_text(errors="replace")[-2000:]
+
+
+class _Several:
+    """What all have in common: a folder, nodes, and an end."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="marias-"))
+        self.nodes: list[Node] = []
+
+    def settings(self, *names: str, fsync: str) -> list[str]:
+        """The words that start a node with the files `names` of deploy/store."""
+        chosen = [line for name in names for line in _lines(CONFIGURATIONS / name)]
+        words = [word for name, value in chosen for word in (f"--{name}", value)]
+        return [*words, "--appendfsync", fsync, "--bind", "127.0.0.1", "--loglevel", "notice"]
+
+    def await_up(self) -> None:
+        """Wait until all nodes answer."""
+        for node in self.nodes:
+            wait_for(node.is_up, node.said)
+
+    def at(self, address: tuple[str, int]) -> Node:
+        """The node that listens there."""
+        return next(node for node in self.nodes if node.port == address[1])
+
+    def remove(self) -> None:
+        """kill -9 of all, and no data is left."""
+        for node in self.nodes:
+            node.kill()
+            node.client.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Watched(_Several):
+    """A master with two replicas, and three sentinels that watch them."""
+
+    def __init__(self, kind: str = "valkey", fsync: str = "everysec") -> None:
+        super().__init__()
+        program = servers.program(kind)
+        words = self.settings("node.conf", fsync=fsync)
+        self.servers = [Node(program, self.folder, words) for _ in range(3)]
+        for replica in self.servers[1:]:
+            replica.words += ["--replicaof", f"127.0.0.1 {self.servers[0].port}"]
+        self.sentinels = [self._sentinel(program) for _ in range(3)]
+        self.nodes = [*self.servers, *self.sentinels]
+
+    @property
+    def url(self) -> str:
+        """The address by its sentinels."""
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.sentinels)
+        return f"redis+sentinel://{hosts}/marias"
+
+    def start(self) -> "Watched":
+        """Start all, and wait until each knows the others."""
+        for node in self.servers:
+            node.start()
+        wait_for(lambda: followers(self.servers[0].client) == 2, self.servers[0].said)
+        for node in self.sentinels:  # They ask the master for its replicas at once, and then every ten seconds.
+            node.start()
+        self.await_up()
+        for each in self.sentinels:
+            wait_for(lambda each=each: self._knows_all(each), each.said)
+        return self
+
+    def master(self) -> Node:
+        """The server that the sentinels call the master."""
+        for each in self.sentinels:
+            with suppress(RedisError, OSError):
+                return self.at(each.client.sentinel_get_master_addr_by_name("marias"))
+        raise AssertionError("no sentinel answers")
+
+    def heal(self) -> None:
+        """Start again what is not running, and wait until two replicas follow the master."""
+        for node in self.nodes:
+            if node.process is None:
+                node.start()
+        wait_for(lambda: followers(self.master().client) == 2, self.master().said)
+
+    def _knows_all(self, sentinel: Node) -> bool:
+        state = sentinel.client.sentinel_masters()["marias"]
+        return bool(state["num-other-sentinels"] == 2 and state["num-slaves"] == 2)
+
+    def _sentinel(self, program: Path) -> Node:
+        """Its file is written by itself, so each has a copy; the words of a command line would be lost."""
+        node = Node(program, self.folder, [])
+        file = node.folder / "sentinel.conf"
+        text = (CONFIGURATIONS / "sentinel.conf").read_text()
+        text = text.replace("127.0.0.1 6379", f"127.0.0.1 {self.servers[0].port}")
+        file.write_text(f"{text}\nport {node.port}\ndir {node.folder}\nbind 127.0.0.1\n")
+        node.words += [str(file), "--sentinel"]
+        return node
+
+
+class Clustered(_Several):
+    """A cluster of three masters with `replicas` each."""
+
+    def __init__(self, kind: str = "valkey", replicas: int = 2, fsync: str = "everysec") -> None:
+        super().__init__()
+        program = servers.program(kind)
+        words = self.settings("node.conf", "cluster.conf", fsync=fsync)
+        self.replicas = replicas
+        for _ in range(3 * (1 + replicas)):
+            node = Node(program, self.folder, words)
+            node.words += ["--cluster-port", str(free_port())]
+            self.nodes.append(node)
+
+    @property
+    def url(self) -> str:
+        """The address by three of its nodes."""
+        return f"redis+cluster://{','.join(f'127.0.0.1:{each.port}' for each in self.nodes[-3:])}"
+
+    def start(self) -> "Clustered":
+        """Start all, introduce them to each other, share the slots and appoint the replicas."""
+        for node in self.nodes:
+            node.start()
+        self.await_up()
+        first, *others = self.nodes
+        for number, node in enumerate(self.nodes):
+            node.client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+        for node in self.nodes[:3]:
+            number = self.nodes.index(node)
+            node.client.execute_command(
+                "CLUSTER", "ADDSLOTSRANGE", number * SLOTS // 3, (number + 1) * SLOTS // 3 - 1
+            )
+        for node in others:
+            bus = int(node.words[node.words.index("--cluster-port") + 1])
+            first.client.execute_command("CLUSTER", "MEET", "127.0.0.1", node.port, bus)
+        for node in self.nodes:
+            wait_for(lambda node=node: len(table(node)) == len(self.nodes), node.said)
+        for number, node in enumerate(self.nodes[3:]):
+            master = identity(self.nodes[number % 3])
+            wait_for(lambda node=node, master=master: replicate(node, master), node.said)
+        self.await_whole()
+        return self
+
+    def masters(self) -> list[Node]:
+        """The masters that live."""
+        living = [node for node in self.nodes if node.process is not None and node.is_up()]
+        return [node for node in living if node.client.info("replication")["role"] == "master"]
+
+    def master_of(self, key: str) -> Node:
+        """The master that has the slot of `key`."""
+        for node in self.nodes:
+            if node.process is None or not node.is_up():
+                continue
+            slot = node.client.execute_command("CLUSTER", "KEYSLOT", key)
+            for start, end, master, *_ in node.client.execute_command("CLUSTER", "SLOTS"):
+                if start <= slot <= end:
+                    return self.at((master[0], master[1]))
+        raise AssertionError(f"nobody has {key}")
+
+    def heal(self) -> None:
+        """Start again what is not running, and wait until the cluster is whole."""
+        for node in self.nodes:
+            if node.process is None:
+                node.start()
+        self.await_up()
+        self.await_whole()
+
+    def await_whole(self) -> None:
+        """Wait until each node says that all is well, and each master has its replicas."""
+        for node in self.nodes:
+            wait_for(lambda node=node: "cluster_state:ok" in text_of(node, "CLUSTER", "INFO"), node.said)
+        wait_for(
+            lambda: sum(followers(node.client) for node in self.masters()) == len(self.nodes) - 3,
+            self.nodes[0].said,
+        )
+
+
+def followers(client: Redis) -> int:
+    """How many replicas are up to date with a server."""
+    try:
+        info = client.info("replication")
+    except (RedisError, OSError):
+        return -1
+    slaves = [value for name, value in info.items() if name.startswith("slave") and isinstance(value, dict)]
+    return sum(each["state"] == "online" for each in slaves) if info["role"] == "master" else -1
+
+
+def text_of(node: Node, *words: str) -> str:
+    """A textual answer of a node."""
+    answer = node.client.execute_command(*words)
+    return answer.decode() if isinstance(answer, bytes) else str(answer)
+
+
+def table(node: Node) -> list[str]:
+    """What a node knows of the cluster, a line for each node that has shaken hands."""
+    client = Redis("127.0.0.1", node.port, socket_timeout=5, retry=None, decode_responses=True)
+    client.response_callbacks.pop("CLUSTER NODES", None)
+    try:
+        lines = str(client.execute_command("CLUSTER NODES")).splitlines()
+    finally:
+        client.close()
+    return [line for line in lines if "handshake" not in line]
+
+
+def identity(node: Node) -> str:
+    """The name of a node in its cluster."""
+    return text_of(node, "CLUSTER", "MYID")
+
+
+def replicate(node: Node, master: str) -> bool:
+    """Make `node` a replica, once it knows the master."""
+    try:
+        node.client.execute_command("CLUSTER", "REPLICATE", master)
+    except RedisError:
+        return False
+    return True
+
+
+def wait_for(is_so: Callable[[], bool], said: Callable[[], str], seconds_max: float = START_SECONDS_MAX) -> None:
+    """Wait until it is so. Raises AssertionError with what the node has logged."""
+    end = time.monotonic() + seconds_max
+    while True:
+        with suppress(RedisError, OSError):
+            if is_so():
+                return
+        assert time.monotonic() < end, said()
+        time.sleep(0.02)
+
+
+def _lines(file: Path) -> Iterator[tuple[str, str]]:
+    """The settings of a file, without its remarks."""
+    for line in file.read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, _, value = line.partition(" ")
+            yield name, value.strip('"')
+
+
+KIND = os.environ.get("MARIAS_TEST_TOPOLOGY", "valkey")
+"""Which servers the topologies of tests are made of: valkey (what the embedded store is) or redis (the system's)."""
