@@ -6,7 +6,7 @@ from engine.errors import RuleViolation
 from engine.table.clock import clock_events, expire, refuse_late
 from engine.table.commands import Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, TableCommand
 from engine.table.deals import end_of_deal, start_deal
-from engine.table.events import Event, TableEvent
+from engine.table.events import Event, OfTable
 from engine.table.evolve import fold
 from engine.table.seating import leave, open_table, ready, sit
 from engine.table.state import Table, game_of
@@ -30,7 +30,7 @@ def step(table: Table, command: TableCommand) -> Step:
     after = fold(table, caused)
     ended = end_of_deal(after)
     after = fold(after, ended)
-    turned = any(not isinstance(event, TableEvent) for event in caused)
+    turned = any(not isinstance(event, OfTable) for event in caused)
     clock = clock_events(table.deadline, after, turned=turned, now=command.now)
     return Step((*caused, *ended, *clock), fold(after, clock))
 

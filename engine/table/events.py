@@ -19,8 +19,15 @@ class Place:
     chips: int
 
 
+class OfTable:
+    """What tells the events of the table from those of the game: of each event this is asked many times, and one
+    class is asked for ten times as fast as the union of all."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableOpened:
+class TableOpened(OfTable):
     """The table and all its options, fixed from now on. `code` is for those who were told it."""
 
     creator: str
@@ -38,7 +45,7 @@ class TableOpened:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SatDown:
+class SatDown(OfTable):
     """`player` took `seat`, or came back to it."""
 
     seat: int
@@ -47,14 +54,14 @@ class SatDown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BecameReady:
+class BecameReady(OfTable):
     """`seat` waits for the next deal."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatLeft:
+class SeatLeft(OfTable):
     """`player` no longer plays; in a deal a bot goes on with the cards of `seat`."""
 
     seat: int
@@ -62,14 +69,14 @@ class SeatLeft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatFreed:
+class SeatFreed(OfTable):
     """Anybody may take `seat` now."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChipsBrought:
+class ChipsBrought(OfTable):
     """`chips` came to `seat` from the account of `player`, or for a bot (player "") from the house."""
 
     seat: int
@@ -79,7 +86,7 @@ class ChipsBrought:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChipsReturned:
+class ChipsReturned(OfTable):
     """`chips` went from `seat` back to where they came from, by a transfer of its own id."""
 
     seat: int
@@ -89,7 +96,7 @@ class ChipsReturned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DealStarted:
+class DealStarted(OfTable):
     """Deal number `deal` is dealt by `dealer`; the key of its deck is kept sealed."""
 
     deal: int
@@ -98,7 +105,7 @@ class DealStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DealEnded:
+class DealEnded(OfTable):
     """Deal number `deal` is paid, chips by seat."""
 
     deal: int
@@ -106,7 +113,7 @@ class DealEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadlineSet:
+class DeadlineSet(OfTable):
     """Who is to act has until `at`; None: no deadline any more, and `kind` is what the old one was."""
 
     at: int | None
@@ -114,21 +121,21 @@ class DeadlineSet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnExpired:
+class TurnExpired(OfTable):
     """`seat` let its deadline pass; its most modest move follows in the same entry."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundExtended:
+class RoundExtended(OfTable):
     """The first place is shared: the table now plays `deals` deals."""
 
     deals: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableFinished:
+class TableFinished(OfTable):
     """The last deal is played and the standing final."""
 
     standing: tuple[Place, ...]

@@ -12,11 +12,11 @@ from engine.table.events import (
     DealEnded,
     DealStarted,
     Event,
+    OfTable,
     RoundExtended,
     SatDown,
     SeatFreed,
     SeatLeft,
-    TableEvent,
     TableFinished,
     TableOpened,
     TurnExpired,
@@ -26,7 +26,7 @@ from engine.table.state import Deadline, Occupant, Session, Table, game_of, held
 
 def evolve(table: Table, event: Event) -> Table:
     """The table after `event`."""
-    if not isinstance(event, TableEvent):
+    if not isinstance(event, OfTable):
         return Table(table.session, table.deadline, game_of(table.session).evolve(table.state, event))
     match event:
         case DeadlineSet(at=at, kind=kind):

@@ -11,12 +11,12 @@ from engine.table.events import (
     DealEnded,
     DealStarted,
     Event,
+    OfTable,
     Place,
     RoundExtended,
     SatDown,
     SeatFreed,
     SeatLeft,
-    TableEvent,
     TableFinished,
     TableOpened,
     TurnExpired,
@@ -111,7 +111,7 @@ def private(table: Table, seat: int | None) -> GamePrivate:
 
 def shown(event: Event, seat: int | None) -> Event:
     """`event` as `seat` may know it; what it may not know is None or empty, and absent on the wire."""
-    if not isinstance(event, TableEvent):
+    if not isinstance(event, OfTable):
         return GAMES["voleny"].shown(event, seat)
     match event:
         case DeadlineSet():

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from operator import is_
 from typing import Final, NamedTuple
 
 import msgspec
@@ -15,6 +14,7 @@ from engine.table.events import (
     DealEnded,
     DealStarted,
     Event,
+    OfTable,
     Place,
     RoundExtended,
     SatDown,
@@ -66,7 +66,7 @@ _decode = msgspec.json.Decoder(list[Stored]).decode
 
 def dump_event(event: Event) -> Stored:
     """The event as it is stored: `type`, its fields, and `v` unless that is 1."""
-    if not isinstance(event, TableEvent):
+    if not isinstance(event, OfTable):
         return GAME.dump_event(event)
     name = _NAMES[type(event)]
     version: Stored = {"v": _VERSIONS[name]} if _VERSIONS[name] > 1 else {}
@@ -81,7 +81,7 @@ def load_event(stored: Stored) -> Event:
 
 def dump_events(events: Iterable[Event]) -> bytes:
     """The events of one command as a JSON array."""
-    return _array(map(_stored, events))
+    return _array([_stored(event) for event in events])
 
 
 def load_events(array: bytes) -> tuple[Event, ...]:
@@ -98,15 +98,25 @@ class ShownEvents(NamedTuple):
 
 def shown_events(events: Sequence[Event]) -> ShownEvents:
     """The events of one command as each reader may know them; what one may not know is absent."""
-    public = [shown(event, None) for event in events]
-    told = _array(map(_feed, public))
-    if all(map(is_, public, events)):
-        return ShownEvents(told, _ALL_THE_SAME)  # Where nothing is withheld from all, nothing is from a seat.
-    seats = ([shown(event, seat) for event in events] for seat in range(SEATS))
-    return ShownEvents(told, tuple(None if seen == public else _array(map(_feed, seen)) for seen in seats))
+    told = [_told(event) if isinstance(event, OfTable) else _told_of_game(event) for event in events]
+    public = _array([each.public for each in told])
+    if all(each.by_seat is _ALL_THE_SAME for each in told):
+        return ShownEvents(public, _ALL_THE_SAME)
+    seats = [_array([each.by_seat[seat] or each.public for each in told]) for seat in range(SEATS)]
+    return ShownEvents(public, tuple([None if seen == public else seen for seen in seats]))
 
 
 _ALL_THE_SAME: Final = (None,) * SEATS
+
+
+def _told(event: Event) -> ShownEvents:
+    """The same of one event, not in an array."""
+    public = shown(event, None)
+    told = _encode(show_event(public))
+    if public is event:
+        return ShownEvents(told, _ALL_THE_SAME)  # Where nothing is withheld from all, nothing is from a seat.
+    seats = [shown(event, seat) for seat in range(SEATS)]
+    return ShownEvents(told, tuple([None if seen == public else _encode(show_event(seen)) for seen in seats]))
 
 
 def show_event(event: Event) -> Stored:
@@ -126,19 +136,15 @@ def show_place(place: Place) -> Stored:
     return shown_place | {"player": place.player, "name": place.name} if place.player else shown_place
 
 
-def _array(members: Iterable[bytes]) -> bytes:
-    return b"[%b]" % b",".join(members)
+def _array(members: Sequence[bytes]) -> bytes:
+    return b"[%b]" % (members[0] if len(members) == 1 else b",".join(members))
 
 
 def _stored(event: Event) -> bytes:
     """The bytes of `dump_event`, the shorter way."""
-    if not isinstance(event, TableEvent):
+    if not isinstance(event, OfTable):
         return _stored_of_game(event)
     return _HEADS[type(event)] + _encode(event)[1:]
-
-
-def _feed(event: Event) -> bytes:
-    return _encode(show_event(event)) if isinstance(event, TableEvent) else _feed_of_game(event)
 
 
 @lru_cache(maxsize=4096)
@@ -148,5 +154,5 @@ def _stored_of_game(event: GameEvent) -> bytes:
 
 
 @lru_cache(maxsize=4096)
-def _feed_of_game(event: GameEvent) -> bytes:
-    return _encode(show_event(event))
+def _told_of_game(event: GameEvent) -> ShownEvents:
+    return _told(event)

@@ -9,6 +9,7 @@ from engine.table.events import (
     DeadlineSet,
     DealEnded,
     Event,
+    OfTable,
     RoundExtended,
     SatDown,
     SeatFreed,
@@ -28,7 +29,7 @@ def kinds(events: Sequence[Event], table: Table) -> str:
     bank, record: a deal ended · chips: some came or went · lobby: the line of a public table changed ·
     bot: a bot is to act.
     """
-    found = {kind for event in events if isinstance(event, TableEvent) for kind in _kinds(event)}
+    found = {kind for event in events if isinstance(event, OfTable) for kind in _kinds(event)}
     if settings(table.session).private:
         found.discard("lobby")
     return ",".join(sorted(found))

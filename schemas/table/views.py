@@ -5,7 +5,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from engine.games.voleny.commands import Move
+from engine.cards import CARDS
+from engine.games.voleny.commands import Discard, Move, PlayCard, discards, play
 from engine.games.voleny.view import Private
 from engine.notation import CODES
 from engine.table import SEATS, Table
@@ -128,16 +129,26 @@ def _waiting(seat: int, known: Private) -> bytes:
 
 
 def _known(seat: int, known: Private) -> bytes:
-    trump_card = b"" if known.trump_card is None else b'"trump_card":"%b",' % CODES[known.trump_card].encode()
-    hand = '","'.join([CODES[card] for card in known.hand]).encode()
-    return b'"seat":%d,"hand":[%b],%b"legal":[%b]' % (
-        seat,
-        b'"%b"' % hand if hand else b"",
-        trump_card,
-        b",".join(map(_move, known.legal)),
-    )
+    _, cards, trump_card, legal = known
+    trump = b"" if trump_card is None else b'"trump_card":"%b",' % CODES[trump_card].encode()
+    return b'"seat":%d,"hand":[%b],%b"legal":[%b]' % (seat, _hand(cards), trump, b",".join(map(_move, legal)))
+
+
+def _hand(cards: tuple[int, ...]) -> bytes:
+    return '"{}"'.format('","'.join([CODES[card] for card in cards])).encode() if cards else b""
+
+
+def _move(move: Move) -> bytes:
+    """Nearly all legal moves are plays without a word and discards, and to be found by hash takes them longer."""
+    if isinstance(move, PlayCard) and move.marriage is None:
+        return _PLAYS[move.card]
+    return _DISCARDS[move.cards] if isinstance(move, Discard) else _seldom(move)
+
+
+_PLAYS: Final = tuple([_encode(GAME.dump_move(play(0, card))) for card in range(CARDS)])
+_DISCARDS: Final = {cards: _encode(GAME.dump_move(discard)) for cards, discard in discards(0).items()}
 
 
 @lru_cache(maxsize=4096)
-def _move(move: Move) -> bytes:
+def _seldom(move: Move) -> bytes:
     return _encode(GAME.dump_move(move))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from engine.table.events import DealEnded, DealStarted, Event, TableEvent
+from engine.table.events import DealEnded, DealStarted, Event, OfTable
 from engine.table.play import GameEvent
 from schemas.table import load_event
 from services.projections.bank import bank
@@ -67,7 +67,7 @@ def _project(table: str, remembered: Remembered, entries: Sequence[Told]) -> Pro
     posts: list[Post] = []
     deal: list[GameEvent] = []
     for told, event in _events(remembered, entries):
-        if not isinstance(event, TableEvent):
+        if not isinstance(event, OfTable):
             deal.append(event)
             continue
         if isinstance(event, DealStarted):

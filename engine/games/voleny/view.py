@@ -108,6 +108,8 @@ def private(deal: State, seat: int | None) -> Private:
     if seat is None or isinstance(deal, Undealt):
         return Private(seat)
     moves = legal(deal) if deal.seat == seat else ()
+    if isinstance(deal, Playing):
+        return Private(seat, cards_of(deal.contract.hands[seat] & deal.left), None, moves)
     return Private(seat, cards_of(_hand(deal, seat)), _trump_card(deal, seat), moves)
 
 
