@@ -26,7 +26,8 @@ ROLES = ("player", "auditor", "operator")
 FIRST_KEY = "k1"
 TOKEN_CHARACTERS_MAX = 1024
 VERIFIED_TOKENS_MAX = 4096
-CLOCK_SKEW_SECONDS_MAX = 60
+CLOCK_SKEW_SECONDS_MAX = 24 * 3600
+"""How far ahead the clock of the node that made a token may have been; that it was one of ours, the key proves."""
 LOOK_SECONDS = 2.0
 
 

@@ -1,5 +1,6 @@
 """Deadlines: who has how long, what a passed one does, and what is due next. All times are milliseconds."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine.errors import RuleViolation
@@ -9,6 +10,8 @@ from engine.table.seating import free_seat
 from engine.table.state import Deadline, Session, Table, all_ready, game_of, held, settings
 
 BOT_MILLISECONDS = 1500
+
+Gaps = Sequence[tuple[int, int]]
 
 
 class Due(NamedTuple):
@@ -23,6 +26,22 @@ def due(table: Table) -> Due | None:
     if table.session.stage == "lobby" and all_ready(table.session):
         return Due("deal", 0)
     return None if table.deadline is None else Due("expire", table.deadline.at)
+
+
+def grant(table: Table, now: int, gaps: Gaps) -> tuple[DeadlineSet, ...]:
+    """A full new time for whoever had time while nobody could play, if it would be over; () when it is not so.
+
+    `gaps` are spans (start, end) in order: the service was away, or its clock was put forward. Nobody waits for long
+    for a bot, so bots get none.
+    """
+    deadline = table.deadline
+    if deadline is None or deadline.kind == "bot" or now < deadline.at:
+        return ()
+    at, whole = deadline.at, _milliseconds(table.session, deadline.kind)
+    for start, end in gaps:
+        if start <= at < end + whole:
+            at = end + whole
+    return (DeadlineSet(at=at, kind=deadline.kind),) if at > max(now, deadline.at) else ()
 
 
 def expire(table: Table, command: Expire) -> tuple[Event, ...]:

@@ -3,7 +3,7 @@
 from typing import NamedTuple, assert_never
 
 from engine.errors import RuleViolation
-from engine.table.clock import clock_events, expire, refuse_late
+from engine.table.clock import Gaps, clock_events, expire, grant, refuse_late
 from engine.table.commands import Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, TableCommand
 from engine.table.deals import end_of_deal, start_deal
 from engine.table.events import Event, OfTable
@@ -19,13 +19,23 @@ class Step(NamedTuple):
     table: Table
 
 
-def decide(table: Table, command: TableCommand) -> tuple[Event, ...]:
+def decide(table: Table, command: TableCommand, gaps: Gaps = ()) -> tuple[Event, ...]:
     """The events that `command` causes. Raises RuleViolation when the rules of table or game forbid it."""
-    return step(table, command).events
+    return step(table, command, gaps).events
 
 
-def step(table: Table, command: TableCommand) -> Step:
-    """`decide` together with the fold over its events, which the decision needs anyway."""
+def step(table: Table, command: TableCommand, gaps: Gaps = ()) -> Step:
+    """`decide` together with the fold over its events, which the decision needs anyway.
+
+    `gaps` are spans in which nobody could play: what ran out by one of them is granted anew before the decision.
+    """
+    granted = grant(table, command.now, gaps) if gaps else ()
+    if granted:
+        table = fold(table, granted)
+        if isinstance(command, Expire) and command.version_seen == command.version:
+            return Step(granted, table)
+        made = step(table, command)
+        return Step((*granted, *made.events), made.table)
     caused = _caused(table, command)
     after = fold(table, caused)
     ended = end_of_deal(after)

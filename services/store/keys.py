@@ -253,6 +253,16 @@ def workers() -> str:
     return "m:{workers}:live"
 
 
+def workers_seen() -> str:
+    """String: when a worker was last seen, ms by the store's clock."""
+    return "m:{workers}:seen"
+
+
+def workers_gaps() -> str:
+    """List, the latest first: `<ms> <ms>`, between which no worker was seen."""
+    return "m:{workers}:gaps"
+
+
 def workers_bell() -> str:
     """Channel that tells workers that one has come or gone."""
     return "m:{workers}:bell"

@@ -13,6 +13,9 @@ LEASE_MS = 8_000
 RENEW_MS = 2_000
 ALIVE_MS = 6_000  # Less than a lease: once that ends, the others have shared the dead worker's part.
 
+GAP_MS = 6_000
+GAPS_MAX = 8
+
 _CLAIM, _RENEW, _RELEASE = scripts.load("claim"), scripts.load("renew"), scripts.load("release")
 _HEARTBEAT = scripts.load("heartbeat")
 
@@ -26,11 +29,19 @@ class Lease(NamedTuple):
     orphaned: bool
 
 
+class Gap(NamedTuple):
+    """No worker saw the store between `start` and `end`, ms by its clock: it was away, or the clock put forward."""
+
+    start: int
+    end: int
+
+
 class Roll(NamedTuple):
-    """Who is alive, at the server's time in milliseconds since the epoch."""
+    """Who is alive, at the server's time in milliseconds since the epoch, and the last gaps in the order of time."""
 
     at: int
     workers: list[str]
+    gaps: tuple[Gap, ...]
 
 
 def claim(redis: Redis, partitions: Sequence[str], nonce: str, ms: int = LEASE_MS) -> dict[str, Lease]:
@@ -64,8 +75,14 @@ def heartbeat(redis: Redis, worker: str, ms: int = ALIVE_MS) -> Roll:
 
     This decides who should own what, never who may write.
     """
-    at, *workers = scripts.run(redis, _HEARTBEAT, (keys.workers(),), (worker, ms))
-    return Roll(int(at), sorted(name.decode() for name in workers))
+    named = (keys.workers(), keys.workers_seen(), keys.workers_gaps())
+    at, gaps, *workers = scripts.run(redis, _HEARTBEAT, named, (worker, ms, GAP_MS, GAPS_MAX))
+    return Roll(int(at), sorted(name.decode() for name in workers), tuple(map(_gap, reversed(gaps))))
+
+
+def _gap(text: bytes) -> Gap:
+    start, end = text.split()
+    return Gap(int(start), int(end))
 
 
 def sign_off(redis: Redis, worker: str) -> None:

@@ -1,7 +1,7 @@
 """One command decided on one table: what is written of it, and the table after it."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,11 +32,13 @@ _decode = msgspec.json.Decoder(dict[str, object]).decode
 
 
 class Desk(NamedTuple):
-    """What decisions need beside the table: the accounts, a deck when one is dealt, a new account's chips."""
+    """What decisions need beside the table: the accounts, a deck when one is dealt, a new account's chips, and when
+    nobody could play."""
 
     redis: Redis
     draw: Callable[[], Draw]
     opening_chips: int = accounts.OPENING_CHIPS
+    gaps: Callable[[], Sequence[tuple[int, int]]] = tuple
 
 
 class Refund(NamedTuple):
@@ -105,12 +107,12 @@ def _decide(held: Held, command: Command, body: dict[str, object], desk: Desk) -
     sits = body.get("type") == "sit"
     sender = Sender(command.actor, command.name, command.at, held.version, "" if sits else transfer)
     loaded = load_command(held.table, sender, body, desk.draw)
-    made = step(held.table, loaded)
+    made = step(held.table, loaded, desk.gaps())
     if isinstance(loaded, Sit):
         for event in made.events:
             if isinstance(event, ChipsBrought):
                 accounts.withdraw(desk.redis, command.actor, transfer, event.chips, command.aggregate)
-                return step(held.table, replace(loaded, transfer=transfer))
+                return step(held.table, replace(loaded, transfer=transfer), desk.gaps())
     return made
 
 

@@ -4,15 +4,16 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from services.store import history, keys
+from services.store import history, keys, leases
 from services.store.append import BATCH_MAX
 from services.store.channels import Ears
+from services.store.commands import Command
 from services.store.wire import StoreUnavailable
 from services.worker.batch import Batches, Outcome, Owner
 from services.worker.handle import Desk
 from services.worker.held import Tables
 from services.worker.inbox import Inbox
-from services.worker.owned import LOOK_SECONDS, Owned
+from services.worker.owned import BEAT_SECONDS, LOOK_SECONDS, Owned
 from services.worker.ticker import Ticker
 
 POLL_SECONDS = 1.0
@@ -20,11 +21,6 @@ POLL_SECONDS = 1.0
 PAUSE_SECONDS_MAX = 0.5
 
 _log = logging.getLogger(__name__)
-
-
-def wall_ms() -> int:
-    """This machine's time, milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
 
 
 class Worker:
@@ -40,14 +36,14 @@ class Worker:
         self._ticks = ticks
         self._tables = Tables(redis)
         self._ticker = Ticker(redis, self._tables)
-        self._batches = Batches(desk, self._tables)
+        self._batches = Batches(desk._replace(gaps=lambda: self.owned.gaps), self._tables)
         self._ears = Ears(redis)
         self._bells = {keys.bell(each).encode(): each for each in partitions}
         self._fences: dict[str, str] = {}
         self._followed = 0
         self._inbox = Inbox()
         self._careful: dict[str, int] = {}
-        self._next_poll = 0.0
+        self._next_poll = self._next_surprise = 0.0
         self._interrupted = False
 
     def run(self, stopped: Callable[[], bool]) -> None:
@@ -83,17 +79,17 @@ class Worker:
             self.owned.renew()
             self._reread(self.cursors)
             self._interrupted = False
-        self.owned.look(wall_ms)
+        self.owned.look()
         self._listen()
         self._follow_leases()
-        self._ticker.tick(self._now(), self.owned.leases)
+        self._ticker.tick(self._now(), self.owned.leases, self.owned.gaps)
         self._hear(wait_seconds)
         self._inbox.read(self._redis)
         return self._work()
 
     def _now(self) -> int:
         """The time by the store's clock, on which deadlines are judged."""
-        return wall_ms() + self.owned.server_ahead_ms
+        return int(1000 * self._ticks()) + self.owned.server_ahead_ms
 
     def _follow_leases(self) -> None:
         """What is owned is worked on, and nothing else: however an interruption left the two."""
@@ -155,6 +151,8 @@ class Worker:
         """Handle all that is queued, batch by batch."""
         handled = 0
         while batch := self._inbox.take(BATCH_MAX, self._careful):
+            if self._is_surprised(batch):
+                return handled
             careful = not self._careful.keys().isdisjoint(batch)
             owners = {each: Owner(self._fences[each], self.cursors[each]) for each in batch}
             self._follow(self._batches.run(owners, batch, careful=careful))
@@ -162,6 +160,21 @@ class Worker:
         for partition in [each for each in self._careful if not self._inbox.has(each)]:
             del self._careful[partition]
         return handled
+
+    def _is_surprised(self, batch: dict[str, list[Command]]) -> bool:
+        """Was a command taken in at a time that has not come? Then ask the store for its time, and begin anew.
+
+        Its clock was put forward, and without knowing that we would take somebody for late. If its clock was put
+        back, ids stay ahead for as long: so this is done once in a while only.
+        """
+        now = self._now()
+        ahead = any(commands[-1].at > now + leases.GAP_MS for commands in batch.values())
+        if not ahead or self._ticks() < self._next_surprise:
+            return False
+        self._next_surprise = self._ticks() + BEAT_SECONDS
+        self.owned.hurry(beat=True)
+        self._interrupted = True
+        return True
 
     def _follow(self, outcome: Outcome) -> None:
         """Take over what a batch changed."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from redis import Redis
 
 from services.store import leases
-from services.store.leases import Lease
+from services.store.leases import Gap, Lease
 from services.worker.share import share
 
 LOOK_SECONDS = 0.1
@@ -26,7 +26,9 @@ class Owned:
         self.leases: dict[str, Lease] = {}
         self.changes = 0
         self.server_ahead_ms = 0
-        """How far the store's clock is ahead of `wall_ms`."""
+        """How far the store's clock is ahead of `now`, which no wall clock of this machine can disturb."""
+        self.gaps: tuple[Gap, ...] = ()
+        """When nobody could play, as the store has told."""
         self._redis = redis
         self.name = name
         self._partitions = partitions
@@ -41,17 +43,19 @@ class Owned:
         """The fence of each partition."""
         return {partition: lease.fence for partition, lease in self.leases.items()}
 
-    def hurry(self) -> None:
-        """Somebody came or went: look at the next occasion."""
+    def hurry(self, *, beat: bool = False) -> None:
+        """Somebody came or went: look at the next occasion. With `beat` also ask for the time."""
         self._next_look = 0.0
+        if beat:
+            self._next_beat = 0.0
 
-    def look(self, wall_ms: Callable[[], int]) -> None:
+    def look(self) -> None:
         """Renew, hand over and claim, as far as it is time to. Raises StoreUnavailable, perhaps halfway."""
         now = self._now()
         if now < self._next_look:
             return
         self._next_look = now + LOOK_SECONDS
-        self._beat(now, wall_ms)
+        self._beat(now)
         self._hand_over()
         self._claim(now)
 
@@ -81,7 +85,7 @@ class Owned:
         self.leases.clear()
         leases.tell(self._redis)
 
-    def _beat(self, now: float, wall_ms: Callable[[], int]) -> None:
+    def _beat(self, now: float) -> None:
         due = now >= self._next_beat
         roll = leases.heartbeat(self._redis, self.name if due else "")
         if due and self.name not in self._roll:
@@ -91,7 +95,8 @@ class Owned:
             shared = share(roll.workers, self._partitions)
             self._wanted = {partition for partition, worker in shared.items() if worker == self.name}
         if due:
-            self.server_ahead_ms = roll.at - wall_ms()
+            self.server_ahead_ms = roll.at - int(1000 * self._now())
+            self.gaps = roll.gaps
             self.renew()
             self._next_beat = now + BEAT_SECONDS
 

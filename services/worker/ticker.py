@@ -1,7 +1,7 @@
 """The clock of the owned partitions: what is due becomes a command through intake, as if somebody had sent it."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from redis import Redis
 
@@ -9,8 +9,9 @@ from engine.table import due
 from services.intake import CLOCK, Submitted, Taken, submit_many
 from services.store.clock import FORGET, Clock
 from services.store.forget import forget_many
-from services.store.leases import Lease
+from services.store.leases import Gap, Lease
 from services.store.wire import StoreUnavailable
+from services.worker.handle import REMEMBERED_MS
 from services.worker.held import Tables
 
 AT_ONCE_MAX = 64
@@ -43,14 +44,22 @@ class Ticker:
         """When something is due next, ms, or None."""
         return self._clock.next_at()
 
-    def tick(self, now: int, leases: Mapping[str, Lease]) -> None:
-        """Do what is due at `now`, ms. Raises StoreUnavailable."""
+    def tick(self, now: int, leases: Mapping[str, Lease], gaps: Sequence[Gap] = ()) -> None:
+        """Do what is due at `now`, ms. Raises StoreUnavailable.
+
+        Nothing is forgotten soon after a gap: whoever could not hear his answer may still ask for it.
+        """
         members = [member for member in self._clock.take(now, AT_ONCE_MAX) if member[2:4] in leases]
         if not members:
             return
         for member in members:  # Whatever happens below, it comes up again.
             self._clock.set(member, now + RETRY_MS)
-        self._forget([member for member in members if FORGET in member], leases)
+        old = [member for member in members if FORGET in member]
+        if gaps and now < gaps[-1].end + REMEMBERED_MS:
+            for member in old:
+                self._clock.set(member, gaps[-1].end + REMEMBERED_MS)
+        else:
+            self._forget(old, leases)
         sent = [each for table in members if FORGET not in table and (each := self._command(table, now))]
         for each, taken in zip(sent, submit_many(self._redis, sent), strict=True):
             self._answered(each, taken, now)

@@ -185,3 +185,7 @@ def without_kid(ring):
 def test_refused(ring, forge):
     with pytest.raises(TokenRefused):
         ring.verify(forge(ring))
+
+
+def test_a_token_of_a_node_whose_clock_was_an_hour_ahead_is_good_everywhere(ring):
+    assert ring.verify(signed(ring, CLAIMS | {"iat": int(time.time()) + 3600})).id == ANA.id

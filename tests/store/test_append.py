@@ -266,3 +266,31 @@ def test_the_roll_shows_who_lives(store: Redis) -> None:
     roll = leases.heartbeat(store, "")
     assert roll.workers == ["b"]
     assert leases.heartbeat(store, "", ms=-1).workers == []
+
+
+def test_the_roll_shows_when_no_worker_was_there(store: Redis) -> None:
+    assert leases.heartbeat(store, "a").gaps == ()
+    assert leases.heartbeat(store, "a").gaps == ()
+    for away in range(1, leases.GAPS_MAX + 3):
+        seen = int(store.get(keys.workers_seen())) - away * leases.GAP_MS - 1
+        store.set(keys.workers_seen(), seen)
+        roll = leases.heartbeat(store, "b")
+        assert roll.gaps[-1] == (seen, roll.at)
+    assert leases.heartbeat(store, "").gaps == leases.heartbeat(store, "a").gaps == roll.gaps
+    assert len(roll.gaps) == leases.GAPS_MAX
+
+
+def test_a_clock_that_was_put_back_keeps_no_dead_worker_alive(store: Redis) -> None:
+    now = leases.heartbeat(store, "dead").at
+    store.zadd(keys.workers(), {"dead": now + 3_600_000})
+    store.set(keys.workers_seen(), now + 3_600_000)
+    roll = leases.heartbeat(store, "a")
+    assert roll.gaps == ()
+    assert roll.workers == ["a", "dead"]  # It has its usual time to beat again.
+    assert store.zscore(keys.workers(), "dead") <= leases.heartbeat(store, "a").at
+
+
+def test_a_clock_that_was_put_back_prolongs_no_lease(store: Redis) -> None:
+    leases.claim(store, ["00"], "dead", 3_600_000)
+    assert leases.claim(store, ["00"], "a") == {}
+    assert 0 < store.pttl(keys.lease("00")) <= leases.LEASE_MS

@@ -23,6 +23,7 @@ from engine.table import (
     fold,
     step,
 )
+from engine.table.clock import Gaps
 from engine.table.events import Event
 from tests.cast import ANA, SEATED, Player
 
@@ -121,10 +122,10 @@ def finished() -> Table:
     return played_out(with_score(dealt(deals=1), (100, 0, -100)))
 
 
-def refused(table: Table, command: TableCommand) -> str:
+def refused(table: Table, command: TableCommand, gaps: Gaps = ()) -> str:
     """The code with which `command` is refused."""
     with pytest.raises(RuleViolation) as refusal:
-        decide(table, command)
+        decide(table, command, gaps)
     return refusal.value.code
 
 

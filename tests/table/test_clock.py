@@ -5,6 +5,7 @@ import pytest
 from engine.table import Expire, decide, due
 from engine.table.clock import Due
 from engine.table.events import DeadlineSet, SatDown, SeatFreed, SeatLeft, TurnExpired
+from engine.table.state import Deadline
 from tests.cast import ANA, BARA, CYRIL, DANA, SEATED
 from tests.table.house import NOON, after, deal, dealt, full, kinds, leave, modest, opened, ready, refused, sit
 
@@ -163,3 +164,57 @@ class TestReadiness:
 def test_a_deadline_is_set_only_when_it_changes():
     assert decide(full(), leave(ANA))[-1] == SeatFreed(seat=0)
     assert decide(opened(), sit(ANA)) == (SatDown(seat=0, player=ANA.id, name=ANA.name),)
+
+
+class TestGaps:
+    """Spans in which nobody could play: the service was away, or its clock was put forward."""
+
+    AWAY = ((NOON + 10_000, NOON + 3_600_000),)
+    AGAIN = NOON + 3_600_000 + 30_000
+
+    def test_a_deadline_inside_is_granted_anew_instead_of_expired(self):
+        events = decide(dealt(**TIMED), expire(NOON + 3_600_000), self.AWAY)
+        assert events == (DeadlineSet(at=self.AGAIN, kind="turn"),)
+
+    def test_a_move_that_only_the_gap_made_late_counts_and_the_history_says_why(self):
+        table = dealt(**TIMED)
+        move = modest(table, now=NOON + 3_605_000)
+        granted, *events = decide(table, move, self.AWAY)
+        assert granted == DeadlineSet(at=self.AGAIN, kind="turn")
+        assert events == [
+            *decide(table, modest(table, now=NOON + 1_000))[:-1],
+            DeadlineSet(at=NOON + 3_635_000, kind="turn")
+        ]
+
+    def test_what_was_over_before_stays_over(self):
+        table = dealt(**TIMED)
+        gaps = ((TURN + 1, TURN + 3_600_000),)
+        assert kinds(decide(table, expire(TURN + 3_600_000), gaps))[0] == "TurnExpired"
+        assert refused(table, modest(table, now=TURN + 3_600_001), gaps) == "turn_expired"
+
+    def test_so_does_what_is_over_even_with_the_new_time(self):
+        table = dealt(**TIMED)
+        assert kinds(decide(table, expire(self.AGAIN), self.AWAY))[0] == "TurnExpired"
+        assert refused(table, modest(table, now=self.AGAIN + 1), self.AWAY) == "turn_expired"
+
+    def test_a_turn_that_the_gap_only_shortened_is_granted_anew_when_it_is_over(self):
+        gaps = ((NOON + 10_000, NOON + 25_000),)
+        events = decide(dealt(**TIMED), expire(TURN), gaps)
+        assert events == (DeadlineSet(at=NOON + 55_000, kind="turn"),)
+
+    def test_a_turn_that_began_after_it_is_not(self):
+        gaps = ((NOON - 60_000, NOON),)
+        assert kinds(decide(dealt(**TIMED), expire(TURN), gaps))[0] == "TurnExpired"
+
+    def test_gaps_one_after_the_other_all_count(self):
+        gaps = (*self.AWAY, (NOON + 3_610_000, NOON + 3_620_000))
+        events = decide(dealt(**TIMED), expire(NOON + 3_620_000), gaps)
+        assert events == (DeadlineSet(at=NOON + 3_650_000, kind="turn"),)
+
+    def test_nobody_waits_longer_for_a_bot(self):
+        table = dealt()
+        table = table._replace(deadline=Deadline(NOON + 20_000, "bot"))
+        assert kinds(decide(table, expire(NOON + 3_600_000), self.AWAY))[0] == "TurnExpired"
+
+    def test_an_old_expiry_grants_nothing(self):
+        assert refused(dealt(**TIMED), expire(NOON + 3_600_000, seen=4), self.AWAY) == "stale"

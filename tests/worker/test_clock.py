@@ -1,11 +1,12 @@
 """What happens by itself at its time: deals, expired turns, forgetting."""
 
 import json
+import time
 
 import pytest
 
 from engine.table import clock
-from services.store import history, keys, views
+from services.store import history, keys, leases, views
 from services.store.clock import Clock
 from services.worker.handle import REMEMBERED_MS
 from tests.worker.house import CYRIL, OTHER, PLAYERS, TABLE, House, worker
@@ -92,6 +93,29 @@ def test_receipts_and_feed_are_kept_through_the_deal_and_ten_minutes_longer(hous
     assert not views.feed(house.redis, TABLE, version, 100).gone
     assert history.clock_entries(house.redis, "01") == []
     assert house.redis.xlen(keys.events(TABLE)) == version
+
+
+def test_receipts_are_kept_for_those_who_could_not_ask_while_nobody_could_play(house: House) -> None:
+    house.deal()
+    house.play(100)
+    while house.view()["phase"] != "lobby":
+        house.play(1)
+    now = house.worker._now()
+    house.worker.owned.gaps = (leases.Gap(now + MINUTE, now + 2 * REMEMBERED_MS),)
+    skip(house, 3 * REMEMBERED_MS - MINUTE)
+    house.worker._ticker.tick(house.worker._now(), house.worker.owned.leases, house.worker.owned.gaps)
+    assert house.redis.hlen(keys.receipts(TABLE)) > 40
+    skip(house, 2 * MINUTE)
+    house.worker._ticker.tick(house.worker._now(), house.worker.owned.leases, house.worker.owned.gaps)
+    assert house.redis.hlen(keys.receipts(TABLE)) == 0
+
+
+def test_a_wall_clock_that_jumps_moves_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.deal(turn_seconds=30)
+    monkeypatch.setattr(time, "time", lambda: 4e9)
+    monkeypatch.setattr(time, "time_ns", lambda: 4_000_000_000_000_000_000)
+    house.settle()
+    assert views.receipt(house.redis, TABLE, "clock", "expire-8-1") is None
 
 
 def test_a_deal_that_runs_keeps_its_receipts(house: House) -> None:

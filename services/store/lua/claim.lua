@@ -5,7 +5,11 @@
 -- Gives {fence, cursor, "1" if the last owner did not give it back} | {} when somebody else owns it
 local owner = redis.call('GET', KEYS[1])
 -- A caller who owns it already did not hear of that.
-if owner and string.match(owner, '^%d+:(.*)$') ~= ARGV[1] then return {} end
+if owner and string.match(owner, '^%d+:(.*)$') ~= ARGV[1] then
+  -- A lease longer than any is given was taken before the store's clock was put back: an owner who lives renews it.
+  if redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+  return {}
+end
 local epoch = redis.call('HINCRBY', KEYS[2], 'epoch', 1)
 -- The nonce keeps fences apart even if a fail-over to a replica that lags takes the epoch back.
 local fence = string.format('%d', epoch) .. ':' .. ARGV[1]
