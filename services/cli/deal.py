@@ -14,8 +14,8 @@ from schemas.games import WIRE
 from schemas.json_text import read_json
 from schemas.random_records import POLICIES, random_records
 from schemas.records import Json, bad_record, run_record
+from services.exchange.files import RECORD_BYTES_MAX, read_record, record_lines
 
-RECORD_BYTES_MAX: Final = 262_144
 COUNTED_EVERY: Final = 500
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ def random(game: str, seed: int | None, count: int, policy: str, rules: str) -> 
 def answer_all(file: BinaryIO, *, jsonl: bool) -> bool:
     """Answer every record of `file` on the standard output, each before the next is read; whether all were ok."""
     all_ok = True
-    for text in _counted(_lines(file) if jsonl else (file.read(RECORD_BYTES_MAX + 1),)):
+    for text in _counted(record_lines(file) if jsonl else (file.read(RECORD_BYTES_MAX + 1),)):
         answer = _answer(text)
         all_ok = all_ok and answer["ok"] is True
         _write(answer)
@@ -79,20 +79,9 @@ def _rules(game: str, text: str) -> Json:
     return rules
 
 
-def _lines(file: BinaryIO) -> Iterator[bytes]:
-    """Each line; one that is too long for a record is cut, and its rest skipped without being held."""
-    while line := file.readline(RECORD_BYTES_MAX + 1):
-        rest = line
-        while len(rest) > RECORD_BYTES_MAX and not rest.endswith(b"\n"):
-            rest = file.readline(RECORD_BYTES_MAX + 1)
-        yield line
-
-
 def _answer(text: bytes) -> Json:
     try:
-        if len(text) > RECORD_BYTES_MAX:
-            raise Malformed("", f"Longer than {RECORD_BYTES_MAX} bytes.")
-        record = read_json(text, any_depth=True)
+        record = read_record(text)
     except Malformed as error:
         return bad_record(error)
     return run_record(record)

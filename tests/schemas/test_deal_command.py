@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from services.cli import deal as command
 from services.cli.deal import RECORD_BYTES_MAX, deal
+from services.exchange.files import record_lines
 
 
 def run(*words, text=""):
@@ -114,7 +115,7 @@ def test_a_line_without_end_is_not_held_in_memory():
             self.left -= 1
             return b"x" * size if self.left > 0 else b""
 
-    assert [len(line) for line in command._lines(Endless())] == [RECORD_BYTES_MAX + 1]
+    assert [len(line) for line in record_lines(Endless())] == [RECORD_BYTES_MAX + 1]
     assert largest == RECORD_BYTES_MAX + 1
 
 

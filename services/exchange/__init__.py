@@ -1,0 +1,1 @@
+"""Records of other programs, read into our own."""
