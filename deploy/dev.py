@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The two commands of a fresh checkout: `serve` plays, `test` tests. They make the environment first.
+"""The commands of a fresh checkout: `serve` plays, `test` tests, `faults` breaks. They make the environment first.
 
     python3 deploy/dev.py serve [options of marias serve]
     python3 deploy/dev.py test [options of pytest]
+    python3 deploy/dev.py faults [--short|--night] [--seed N] [--seconds N] [--only NAME,...] [--report FILE]
     python3 deploy/dev.py run COMMAND ...      any other command of marias
 
 Only the standard library is used, and this file itself is read by any Python 3.6 or later, so that a wrong
@@ -37,7 +38,7 @@ packages come from (PIP_INDEX_URL, PIP_PROXY or pip.conf), then run this again."
 
 def main(arguments):
     """Dispatch; the exit status."""
-    if not arguments or arguments[0] not in ("serve", "test", "run"):
+    if not arguments or arguments[0] not in ("serve", "test", "faults", "run"):
         print(__doc__.strip())
         return 0 if arguments[:1] in (["-h"], ["--help"]) else 2
     if os.name == "nt":
@@ -48,9 +49,12 @@ def main(arguments):
     if sys.version_info[:2] not in TESTED:
         print(f"note: this is tested with Python 3.11, 3.12 and 3.13, not with {VERSION}", flush=True)
     command, rest = arguments[0], arguments[1:]
-    python = environment("test" if command == "test" else "")
+    python = environment("test" if command in ("test", "faults") else "")
     if python is None:
         return 1
+    if command == "faults":
+        os.chdir(ROOT)
+        return os.execv(python, [python, "-m", "tests.faults", *rest])
     return test(python, rest) if command == "test" else become(python, command, rest)
 
 

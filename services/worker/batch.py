@@ -162,6 +162,7 @@ class Batches:
                 if result.status is Status.APPLIED:
                     self._go_on(table, handled, outcome)
             case Status.FENCED:
+                _log.warning("partition %s is another's: a late write was fenced", partition)
                 outcome.lost.add(partition)
             case Status.CONFLICT if self._met_too_often(command):
                 outcome.shunned.add(partition)

@@ -19,6 +19,7 @@ KINDS = {
     "taken back": "what was pushed is not what is kept",
     "projection": "a projection is not what a rebuild makes of it",
     "dead letter": "a command was given up that should not have been",
+    "bad answer": "a client was told what none must be told, or fell over",
     "stall": "a table stood still for longer than allowed while a worker lived",
 }
 

@@ -1,0 +1,72 @@
+"""The chaos run: real players on real processes, faults in seeded order, and a check of all that was said.
+
+--short is what CI runs, about a minute; --night has the long faults too and goes on for eight hours. --seconds says
+how long instead; Ctrl-C ends a run early, with the check of what was done so far. --only makes the named faults, --list
+shows all. The exit status is 0 only if nothing was lost, doubled, invented or taken back.
+"""
+
+import argparse
+import secrets
+import sys
+from pathlib import Path
+
+from tests.faults import kills, report, snapshots
+from tests.faults.registry import FAULTS, Fault
+from tests.faults.run import run
+
+MODULES = (kills, snapshots)
+"""Each enters its faults into the table when it is imported."""
+
+SHORT_SECONDS, USUAL_SECONDS, NIGHT_SECONDS = 40.0, 300.0, 8 * 3600.0
+
+
+def main(arguments: list[str]) -> int:
+    """Run, print, and give the exit status."""
+    given = _parser().parse_args(arguments)
+    if given.list:
+        for each in FAULTS.values():
+            print(f"{each.name:22} row {each.rows:6} {'night  ' if each.night else '       '}{each.says}")
+        return 0
+    seed = secrets.randbelow(10**6) if given.seed is None else given.seed
+    seconds = given.seconds or (SHORT_SECONDS if given.short else NIGHT_SECONDS if given.night else USUAL_SECONDS)
+    say(f"seed {seed}; the same faults again with --seed {seed}")
+    result = run(chosen(given.only, night=given.night), seed=seed, seconds=seconds, tables=given.tables, say=say)
+    for line in report.lines(result):
+        say(line)
+    if given.report:
+        command = " ".join(["python3 deploy/dev.py faults", *arguments])
+        Path(given.report).write_text(report.markdown(result, command), encoding="utf-8")
+    return 0 if result.ok else 1
+
+
+def chosen(only: str | None, *, night: bool) -> list[Fault]:
+    """The faults of a run. Raises SystemExit for a name that is none."""
+    if only is None:
+        return [each for each in FAULTS.values() if night or not each.night]
+    names = only.split(",")
+    if unknown := [name for name in names if name not in FAULTS]:
+        raise SystemExit(f"no such fault: {', '.join(unknown)}; --list shows all")
+    return [FAULTS[name] for name in names]
+
+
+def say(line: str) -> None:
+    """Print at once, also into a pipe."""
+    print(line, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python3 deploy/dev.py faults", description=__doc__)
+    how_long = parser.add_mutually_exclusive_group()
+    how_long.add_argument("--short", action="store_true")
+    how_long.add_argument("--night", action="store_true")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--only", metavar="NAME,...")
+    parser.add_argument("--tables", type=int, default=5)
+    parser.add_argument("--report", metavar="FILE")
+    parser.add_argument("--list", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

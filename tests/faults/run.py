@@ -1,0 +1,198 @@
+"""One run: start the system, let people play, make faults, stop, check, report."""
+
+import shutil
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+from services.store.connect import connect
+from services.store.keys import all_partitions
+from tests.faults.checker import await_quiet, check
+from tests.faults.history import outcomes
+from tests.faults.load import Load
+from tests.faults.processes import PARTITIONS, LocalStore, Store, System, scratch_folder
+from tests.faults.registry import Fault, Scene
+from tests.faults.verdict import Verdict
+from tests.faults.watch import Stall, Watch
+
+STALL_SECONDS_MAX = 10.0
+QUIET_SECONDS_MAX = 90.0
+PROGRESS_SECONDS = 5.0
+CALM_SECONDS = (0.4, 2.0)
+
+KEEP_SECONDS = 0.05
+
+Say = Callable[[str], None]
+StoreOf = Callable[[Path], Store]
+"""Makes the store of a run in a folder."""
+
+T = TypeVar("T")
+
+
+@dataclass
+class Result:
+    """What a run did and found."""
+
+    seed: int
+    seconds: float
+    verdict: Verdict
+    faults: Counter[str]
+    outcomes: dict[str, int]
+    deliveries: int
+    counts: Counter[str]
+    figures: dict[str, int]
+    longest: Stall
+    store_away: float
+    take_over: list[float]
+    notes: list[str]
+    unexpected: list[str]
+    skipped: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Was nothing found?"""
+        return self.verdict.ok
+
+
+class Injector(threading.Thread):
+    """Makes one fault after the other, in seeded order; each round holds every fault as often as it weighs."""
+
+    def __init__(self, faults: Sequence[Fault], scene: Scene) -> None:
+        super().__init__(daemon=True)
+        self.made: Counter[str] = Counter()
+        self.now = ""
+        self.kills: list[float] = []
+        self._faults, self._scene = faults, scene
+
+    def run(self) -> None:
+        """Until the run is over."""
+        scene = self._scene
+        while not scene.over.is_set():
+            round_ = [fault for fault in self._faults for _ in range(fault.weight)]
+            scene.chance.shuffle(round_)
+            for fault in round_:
+                if scene.wait(scene.chance.uniform(*CALM_SECONDS)):
+                    return
+                self._make(fault)
+
+    def _make(self, fault: Fault) -> None:
+        self.now = fault.name
+        if fault.name == "kill-worker":
+            self.kills.append(time.monotonic())
+        try:
+            fault.inject(self._scene)
+        except Exception as error:
+            self._scene.complain(f"the fault {fault.name} could not be made: {error!r}")
+        self.made[fault.name] += 1
+        self.now = ""
+
+
+def run(
+    faults: Sequence[Fault], *, seed: int, seconds: float, tables: int, say: Say, store: StoreOf = LocalStore
+) -> Result:
+    """A whole run. Ctrl-C ends it early, with the check of what was done so far."""
+    skipped = {each.name: why for each in faults if (why := each.needs()) is not None}
+    folder = scratch_folder()
+    system = System(store(folder), folder)
+    try:
+        system.start()
+        made = [each for each in faults if each.name not in skipped]
+        result = _play(system, made, seed=seed, seconds=seconds, tables=tables, say=say)
+        result.skipped = skipped
+    finally:
+        system.stop()
+    if result.ok:
+        shutil.rmtree(folder, ignore_errors=True)
+    else:
+        say(f"kept for who looks into it: {folder}")
+    return result
+
+
+def _play(
+    system: System, faults: Sequence[Fault], *, seed: int, seconds: float, tables: int, say: Say
+) -> Result:
+    load = Load(system.nodes, seed, tables=tables)
+    load.start()
+    over = threading.Event()
+    scene = Scene(system, connect(system.store.url), Random(f"{seed}/faults"), load.tables, seconds, over)
+    watch = Watch(connect(system.store.url), load.tables, system.has_live_worker, over)
+    injector = Injector(faults, scene)
+    watch.start()
+    injector.start()
+    began = time.monotonic()
+    interrupted = _keep_playing(system, began + seconds, lambda: _progress(load, watch, injector, began), say)
+    played = time.monotonic() - began
+    over.set()
+    keeping(system, injector.join)
+    longest = watch.finish()
+    say("the load ends; waiting until all is quiet")
+    keeping(system, load.finish)
+    quiet = keeping(system, lambda: await_quiet(scene.redis, all_partitions(PARTITIONS), QUIET_SECONDS_MAX))
+    system.stop_roles()
+    say("checking")
+    verdict = _check(load, scene, quiet=quiet, longest=longest)
+    if not verdict.ok:
+        load.history.write(system.folder / "history.jsonl")
+    operations = load.history.operations
+    took = [each for kill in injector.kills if (each := watch.resumed(kill)) is not None]
+    return Result(
+        seed, played, verdict, injector.made, outcomes(operations), sum(each.deliveries for each in operations),
+        load.couriers.counts, scene.figures, longest, watch.store_away, took, scene.notes, system.unexpected,
+        interrupted=interrupted,
+    )
+
+
+def _keep_playing(system: System, end: float, progress: Callable[[], str], say: Say) -> bool:
+    """Start again whatever dies until `end`; True when Ctrl-C came first."""
+    spoken = time.monotonic()
+    try:
+        while time.monotonic() < end:
+            system.keep()
+            time.sleep(KEEP_SECONDS)
+            if time.monotonic() - spoken > PROGRESS_SECONDS:
+                spoken = time.monotonic()
+                say(progress())
+    except KeyboardInterrupt:
+        say("interrupted: the load ends, and what was done so far is checked")
+        return True
+    return False
+
+
+def keeping(system: System, do: Callable[[], T]) -> T:
+    """The result of `do`, done while whatever dies is started again, which only the main thread may."""
+    with ThreadPoolExecutor(1) as one:
+        future = one.submit(do)
+        while not future.done():
+            system.keep()
+            time.sleep(KEEP_SECONDS)
+        return future.result()
+
+
+def _progress(load: Load, watch: Watch, injector: Injector, began: float) -> str:
+    counts = outcomes(each.operation() for each in list(load.couriers.flights))
+    return (
+        f"{time.monotonic() - began:5.0f} s  {sum(watch.versions.values())} versions  {counts['ok']} ok  "
+        f"{counts['refused']} refused  {sum(injector.made.values())} faults  longest stall "
+        f"{watch.longest.seconds:.1f} s  {injector.now}"
+    )
+
+
+def _check(load: Load, scene: Scene, *, quiet: bool, longest: Stall) -> Verdict:
+    """The checker's verdict, and what was seen while it went on."""
+    verdict = check(
+        scene.redis, all_partitions(PARTITIONS), load.history.operations, load.history.pushed, complete=True
+    )
+    if not quiet:
+        verdict.add("unanswered", f"not all was quiet {QUIET_SECONDS_MAX:.0f} s after the load had ended")
+    if longest.seconds > STALL_SECONDS_MAX:
+        verdict.add("stall", f"{longest.table} stood still for {longest.seconds:.1f} s while a worker lived")
+    for complaint in (*load.complaints(), *scene.complaints):
+        verdict.add("bad answer", complaint)
+    return verdict

@@ -1,0 +1,87 @@
+"""Watching the tables from outside: how long each stood still while it could have gone on, and how soon it went on."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from redis import Redis
+
+from services.store import keys
+from services.store.wire import StoreUnavailable, ask_many
+
+LOOK_SECONDS = 0.1
+
+
+class Stall(NamedTuple):
+    """A table stood still for `seconds` until `at`, both by a clock that never goes back."""
+
+    seconds: float
+    at: float
+    table: str
+
+
+class Watch(threading.Thread):
+    """Looks at the versions of `tables` ten times a second, until `over`.
+
+    Time in which no worker lives, or the store does not answer, does not count: nobody could have gone on.
+    """
+
+    def __init__(
+        self, redis: Redis, tables: Sequence[str], has_worker: Callable[[], bool], over: threading.Event
+    ) -> None:
+        super().__init__(daemon=True)
+        self.longest = Stall(0.0, 0.0, "")
+        self.advances: list[tuple[float, str]] = []
+        self.store_away = 0.0
+        self.versions: dict[str, int] = dict.fromkeys(tables, 0)
+        self._redis, self._has_worker, self._over = redis, has_worker, over
+        self._still = dict.fromkeys(tables, 0.0)
+
+    def run(self) -> None:
+        """Look, and look again."""
+        before = time.monotonic()
+        while not self._over.wait(LOOK_SECONDS):
+            counts = self._has_worker()
+            found = self._look()
+            now = time.monotonic()
+            passed, before = now - before, now
+            if found is None:
+                self.store_away += passed
+                continue
+            for table, version in zip(self._still, found, strict=True):
+                if counts:
+                    self._still[table] += passed
+                if version != self.versions[table]:
+                    self._moved(table, version, now)
+
+    def finish(self) -> Stall:
+        """The longest stall, with those that have not ended."""
+        for table in self._still:
+            self._end(table, time.monotonic())
+        return self.longest
+
+    def resumed(self, since: float) -> float | None:
+        """How long after `since` every table had gone on; None when one never did."""
+        first: dict[str, float] = {}
+        for at, table in reversed(self.advances):
+            if at < since:
+                break
+            first[table] = at
+        return max(first.values()) - since if len(first) == len(self._still) else None
+
+    def _moved(self, table: str, version: int, now: float) -> None:
+        self._end(table, now)
+        self.versions[table] = version
+        self.advances.append((now, table))
+
+    def _end(self, table: str, now: float) -> None:
+        self.longest = max(self.longest, Stall(self._still[table], now, table))
+        self._still[table] = 0.0
+
+    def _look(self) -> list[int] | None:
+        try:
+            replies = ask_many(self._redis, [("HGET", keys.view(table), "v") for table in self._still])
+        except StoreUnavailable:
+            return None
+        return [int(reply) if isinstance(reply, bytes) else 0 for reply in replies]
