@@ -1,5 +1,6 @@
 """Every setting of the program, read once from the environment into one frozen value."""
 
+import ipaddress
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
@@ -45,6 +46,12 @@ def _queue(value: str) -> str:
     if value.startswith(("redis+cluster://", "rediss+cluster://")):
         raise ValueError("the queue of jobs (rq) cannot run on a cluster: give it a server of its own")
     return _store(value)
+
+
+def _networks(value: str) -> str:
+    for part in filter(None, map(str.strip, value.split(","))):
+        ipaddress.ip_network(part, strict=False)
+    return value
 
 
 def _level(value: str) -> str:
@@ -118,6 +125,20 @@ class Config:
     partitions: int = _setting(
         "MARIAS_PARTITIONS", _partitions, 64,
         "How many partitions the tables are spread over. Never change it over existing data.",
+    )
+    player_rate: int = _setting(
+        "MARIAS_PLAYER_RATE", _whole, 200,
+        "Commands a second that one player may send to one partition, twice as many at once; more are refused with"
+        " 429 and Retry-After. Bots and the clock are not counted. 0: no limit.",
+    )
+    guest_rate: int = _setting(
+        "MARIAS_GUEST_RATE", _whole, 20,
+        "Guests a second that one address may make at one API process, twenty times as many at once. 0: no limit.",
+    )
+    trusted_proxies: str = _setting(
+        "MARIAS_TRUSTED_PROXIES", _networks, "",
+        "Addresses or networks of your proxies, such as 10.0.0.0/8, with commas between: from these, and only from"
+        " these, X-Forwarded-For is believed.",
     )
     opening_chips: int = _setting(
         "MARIAS_OPENING_CHIPS", _whole, 10_000, "The chips a new account is opened with."

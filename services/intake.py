@@ -8,9 +8,9 @@ import msgspec
 from redis import Redis
 from redis.exceptions import ResponseError
 
+from services.pressure import WINDOW_SECONDS, Rates, most_waiting
 from services.store import keys, scripts
 
-QUEUE_MAX = 2_000
 CLOCK = "clock"
 
 _INTAKE = scripts.load("intake")
@@ -34,22 +34,27 @@ class Taken(NamedTuple):
     """What intake says. `receipt` is there when a command repeated by its key has been answered.
 
     new: waits for the worker · dup: was taken in before · reused: another body came under this key ·
-    unknown: no such table · busy: too many commands of the partition wait.
+    unknown: no such table · busy: too many commands of the partition wait · limited: too many of this player's
+    came at once; `wait_ms` tells when the next may.
     """
 
-    status: Literal["new", "dup", "reused", "unknown", "busy"]
+    status: Literal["new", "dup", "reused", "unknown", "busy", "limited"]
     receipt: dict[str, Any] | None = None
+    wait_ms: int = 0
 
 
-def submit(redis: Redis, submitted: Submitted) -> Taken:
+def submit(redis: Redis, submitted: Submitted, rates: Rates | None = None) -> Taken:
     """Take one command in. Raises StoreUnavailable: it may be in then; send it again under its key."""
-    [taken] = submit_many(redis, [submitted])
+    [taken] = submit_many(redis, [submitted], rates)
     return taken
 
 
-def submit_many(redis: Redis, submitted: Sequence[Submitted]) -> list[Taken]:
-    """Take commands in, in order, in one round trip. Raises StoreUnavailable as `submit` does."""
-    return [_taken(reply) for reply in scripts.run_many(redis, _INTAKE, [_call(each) for each in submitted])]
+def submit_many(redis: Redis, submitted: Sequence[Submitted], rates: Rates | None = None) -> list[Taken]:
+    """Take commands in, in order, in one round trip. Raises StoreUnavailable as `submit` does.
+
+    `rates`: how many one player may send; None: as many as he likes.
+    """
+    return [_taken(reply) for reply in scripts.run_many(redis, _INTAKE, [_call(each, rates) for each in submitted])]
 
 
 def fingerprint(submitted: Submitted, body: bytes) -> str:
@@ -58,20 +63,24 @@ def fingerprint(submitted: Submitted, body: bytes) -> str:
     return hashlib.sha256(said).hexdigest()[:24]
 
 
-def _call(submitted: Submitted) -> scripts.Call:
+def _call(submitted: Submitted, rates: Rates | None) -> scripts.Call:
     id_, actor, name, key, body, if_version = submitted
     partition = keys.partition_of(id_)
     text = _encode(body)
+    kind = body.get("type")
+    most = 0 if rates is None else rates.most(actor, partition)
     arguments = (
         keys.receipts(id_),
-        "" if body.get("type") in _OPENING else keys.tables(partition),
+        "" if kind in _OPENING else keys.tables(partition),
         keys.state(partition),
         keys.bell(partition),
-        0 if actor == CLOCK else QUEUE_MAX,  # Late players must not hold up the clock that frees their table.
+        0 if actor == CLOCK else most_waiting(kind),  # Late players must not hold up the clock that frees their table.
         *(id_, actor, key, fingerprint(submitted, text), text, name),
         "" if if_version is None else if_version,
+        *(most, 1000 * WINDOW_SECONDS),
     )
-    return scripts.Call((keys.commands(partition), keys.reservations(id_)), arguments)
+    counted = (keys.rates(partition),) if most else ()
+    return scripts.Call((keys.commands(partition), keys.reservations(id_), *counted), arguments)
 
 
 def _taken(reply: list[bytes] | ResponseError) -> Taken:
@@ -79,13 +88,14 @@ def _taken(reply: list[bytes] | ResponseError) -> Taken:
         raise reply
     status = _STATUSES[reply[0]]
     receipt = _decode(reply[1]) if status == "dup" and reply[1] else None
-    return Taken(status, receipt)
+    return Taken(status, receipt, int(reply[1]) if status == "limited" else 0)
 
 
-_STATUSES: dict[bytes, Literal["new", "dup", "reused", "unknown", "busy"]] = {
+_STATUSES: dict[bytes, Literal["new", "dup", "reused", "unknown", "busy", "limited"]] = {
     b"new": "new",
     b"dup": "dup",
     b"reused": "reused",
     b"unknown": "unknown",
     b"busy": "busy",
+    b"limited": "limited",
 }

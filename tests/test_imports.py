@@ -10,7 +10,7 @@ from tests import sources
 
 RULES = {"engine", "schemas"}
 WRITE_SIDE = RULES | {"services.config", "services.store"}
-ASK = {"schemas", "services.config", "services.store", "services.intake"}
+ASK = {"schemas", "services.config", "services.store", "services.intake", "services.pressure"}
 
 # Left: a package (the longest match counts). Right: what it may import of ours, and from elsewhere.
 TABLE: dict[str, tuple[set[str], set[str]]] = {
@@ -20,7 +20,8 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.config": (set(), set()),
     "services.tokens": (set(), {"jwt", "cryptography"}),
     "services.store": (RULES | {"services.store"}, {"redis", "hiredis", "msgspec"}),
-    "services.intake": ({"schemas", "services.store"}, {"redis", "msgspec"}),
+    "services.pressure": ({"services.store"}, {"redis"}),
+    "services.intake": ({"schemas", "services.store", "services.pressure"}, {"redis", "msgspec"}),
     "services.operations": (
         {"services.config", "services.store", "services.intake", "services.operations"}, {"redis", "msgspec"},
     ),

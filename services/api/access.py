@@ -6,6 +6,7 @@ from typing import NamedTuple
 from services.api.auth import reader_of_cards
 from services.api.backend import backend
 from services.api.problems import Problem
+from services.pressure import Wish
 from services.store import views
 from services.store.keys import is_table_id
 from services.store.views import Current
@@ -20,8 +21,12 @@ class Sight(NamedTuple):
     reader: Principal
 
 
-def look_at(table: str, code: str = "") -> Sight:
-    """The table as the caller may see it. Raises Problem `not_found`, `forbidden`, `code_wrong`."""
+def look_at(table: str, code: str = "", wish: Wish = Wish.PLAY) -> Sight:
+    """The table as the caller may see it.
+
+    `wish`: what a player at the table wants; for others it is to watch. Raises Problem `not_found`, `forbidden`,
+    `code_wrong`, and `rate_limited` when the table's partition is too busy for that.
+    """
     reader = reader_of_cards()
     current = views.current(backend().redis, table) if is_table_id(table) else None
     if current is None:
@@ -29,7 +34,14 @@ def look_at(table: str, code: str = "") -> Sight:
     seat = views.seat_in(current, reader.id)
     if seat is None and current.code and reader.role != "auditor" and not _same(code, current.code):
         raise Problem("code_wrong", "Only who sits at a private table, or knows its code, may watch it.")
+    shed(table, Wish.WATCH if seat is None else wish)
     return Sight(current, seat, reader)
+
+
+def shed(aggregate: str, wish: Wish) -> None:
+    """Raise Problem `rate_limited` when the partition of a table or an account is too busy for `wish`."""
+    if wish is not Wish.PLAY and backend().pressure.sheds(aggregate, wish):
+        raise Problem("rate_limited", "Too many commands wait to be decided there: this is refused until they are.")
 
 
 def _same(given: str, code: str) -> bool:

@@ -13,11 +13,13 @@ from services.api.auth import authenticate
 from services.api.backend import EXTENSION, Backend
 from services.api.body import BODY_BYTES_MAX
 from services.api.edge import Edge
+from services.api.guests import Guests
 from services.api.log import access_log
 from services.api.metrics import Metrics
 from services.api.waiting import WAITERS_MAX
 from services.config import Config
 from services.intake import submit
+from services.pressure import Pressure, Rates
 from services.store.feed import Feed
 from services.tokens import KeyRing
 
@@ -43,12 +45,14 @@ def create_app(
     app.extensions[EXTENSION] = Backend(
         config=config,
         redis=redis,
-        intake=partial(submit, redis),
+        intake=partial(submit, redis, rates=Rates(config.player_rate)),
         audit=audit if audit is not None else redis,
         feed=feed if feed is not None else Feed(redis),
         ring=ring if ring is not None else KeyRing(config.keys),
         metrics=metrics,
         waiters=threading.BoundedSemaphore(WAITERS_MAX),
+        guests=Guests(config.guest_rate, config.trusted_proxies),
+        pressure=Pressure(redis),
     )
     app.before_request(authenticate)
     document.describe_app(app, [

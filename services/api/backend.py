@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from flask import current_app
 from redis import Redis
 
+from services.api.guests import Guests
 from services.api.metrics import Metrics
 from services.config import Config
 from services.intake import Submitted, Taken
+from services.pressure import Pressure
 from services.store.feed import Feed
 from services.tokens import KeyRing
 
@@ -31,6 +33,8 @@ class Backend:
     ring: KeyRing
     metrics: Metrics
     waiters: threading.Semaphore
+    guests: Guests
+    pressure: Pressure
 
 
 def backend() -> Backend:

@@ -16,6 +16,7 @@ from services.api.body import load_query
 from services.api.commands import JSON
 from services.api.problems import Problem
 from services.api.projections import wait_for_deal
+from services.pressure import Wish
 from services.store import projected
 from services.store.projected import Bank
 from services.store.views import Current, view_bytes
@@ -34,7 +35,9 @@ blueprint = Blueprint("deals", __name__, url_prefix="/v1", description="Records 
         {"in": "path", "name": "deal", "required": True, "description": "From 1.",
          "schema": {"type": "integer", "minimum": 1}},
     ],
-    responses=describe.answers({200: RecordAnswer}, "forbidden", "code_wrong", "not_found", "malformed"),
+    responses=describe.answers(
+        {200: RecordAnswer}, "forbidden", "code_wrong", "not_found", "malformed", "rate_limited"
+    ),
 )
 def get_deal(table: str, deal: str) -> Response:
     """The record of a deal that has ended.
@@ -42,7 +45,7 @@ def get_deal(table: str, deal: str) -> Response:
     Of the deck a player sees what was dealt to the seat it held in that deal, a spectator nothing: what is not
     known is `??`. For auditors the record is whole.
     """
-    sight = look_at(table, load_query(request, _CODE_QUERY).get("code", ""))
+    sight = look_at(table, load_query(request, _CODE_QUERY).get("code", ""), Wish.READ)
     wait_for_deal(table, sight.table)
     found = None
     if _NUMBER.fullmatch(deal):
@@ -58,12 +61,12 @@ def get_deal(table: str, deal: str) -> Response:
 @blueprint.get("/tables/<table>/bank")
 @blueprint.doc(
     parameters=[describe.query(BankQuery)],
-    responses=describe.answers({200: BankAnswer}, "forbidden", "code_wrong", "not_found", "malformed"),
+    responses=describe.answers({200: BankAnswer}, "forbidden", "code_wrong", "not_found", "malformed", "rate_limited"),
 )
 def get_bank(table: str) -> Response:
     """What lies at the seats, and what each deal paid."""
     query = load_query(request, _BANK_QUERY)
-    now = look_at(table, query.get("code", "")).table
+    now = look_at(table, query.get("code", ""), Wish.READ).table
     wait_for_deal(table, now)
     bank = projected.bank(backend().redis, table, query["after"], query["limit"]) or _bank_before_books(now)
     return Response(

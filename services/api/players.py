@@ -8,6 +8,7 @@ from schemas.answers import LedgerAnswer, PlayerAnswer
 from schemas.http import LedgerQuery, PlayerBody
 from schemas.times import rfc3339
 from services.api import describe
+from services.api.access import shed
 from services.api.auth import caller
 from services.api.backend import backend
 from services.api.body import load_body, load_query, no_query
@@ -16,6 +17,7 @@ from services.api.problems import Problem
 from services.api.projections import wait_for_deals
 from services.api.waiting import take_in_and_wait
 from services.intake import Submitted
+from services.pressure import Wish
 from services.store import accounts, projected
 from services.store.keys import is_player_id, new_player_id
 
@@ -38,6 +40,9 @@ blueprint = Blueprint("players", __name__, url_prefix="/v1", description="Guests
 def post_player() -> Response:
     """Become a guest: a name, an account and a token that speaks for it."""
     no_query(request)
+    wait = backend().guests.admit(request.environ)
+    if wait:
+        raise Problem("rate_limited", "Too many guests come from this address.", wait_seconds=wait)
     name = load_body(request, _PLAYER_BODY)["name"]
     player = new_player_id(backend().config.partitions)
     # The account may come a moment after the answer: only a buy-in needs it.
@@ -50,7 +55,7 @@ def post_player() -> Response:
 @blueprint.get("/players/me/ledger")
 @blueprint.doc(
     parameters=[describe.query(LedgerQuery)],
-    responses=describe.answers({200: LedgerAnswer}, "forbidden", "malformed"),
+    responses=describe.answers({200: LedgerAnswer}, "forbidden", "malformed", "rate_limited"),
 )
 def get_ledger() -> Response:
     """What the caller won and lost: `score` at free tables, `chips` on the account, each posting with its event."""
@@ -63,7 +68,7 @@ def get_ledger() -> Response:
 @blueprint.get("/players/<player>/ledger")
 @blueprint.doc(
     parameters=[describe.query(LedgerQuery)],
-    responses=describe.answers({200: LedgerAnswer}, "forbidden", "not_found", "malformed"),
+    responses=describe.answers({200: LedgerAnswer}, "forbidden", "not_found", "malformed", "rate_limited"),
 )
 def get_ledger_of(player: str) -> Response:
     """The same of any player, for auditors and for the player itself."""
@@ -77,6 +82,7 @@ def get_ledger_of(player: str) -> Response:
 
 def _ledger(player: str) -> Response:
     query = load_query(request, _LEDGER_QUERY)
+    shed(player, Wish.READ)
     limit = query["limit"]
     try:
         if query["account"] == "chips":

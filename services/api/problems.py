@@ -1,5 +1,6 @@
 """Refusing a request: the exception that carries a problem document, and the answers made of it."""
 
+import math
 from collections.abc import Mapping
 
 import msgspec
@@ -20,7 +21,7 @@ _CODES = {
 
 
 class Problem(Exception):
-    """A refusal with its permanent code; becomes a problem document."""
+    """A refusal with its permanent code; becomes a problem document. `wait_seconds` is told by those that pass."""
 
     def __init__(
         self,
@@ -29,13 +30,15 @@ class Problem(Exception):
         *,
         errors: Mapping[str, list[str]] | None = None,
         facts: Mapping[str, object] | None = None,
+        wait_seconds: float = RETRY_SECONDS,
     ) -> None:
         super().__init__(code)
         self.code = code
+        self.wait_seconds = wait_seconds
         self.document = problem(code, detail, errors=errors, facts=facts)
 
 
-def answer(document: Mapping[str, object]) -> Response:
+def answer(document: Mapping[str, object], wait_seconds: float = RETRY_SECONDS) -> Response:
     """The response of a problem document, with the headers that its code calls for."""
     request.environ[CODE] = document["code"]
     response = Response(msgspec.json.encode(document), int(str(document["status"])), mimetype=MEDIA_TYPE)
@@ -43,7 +46,7 @@ def answer(document: Mapping[str, object]) -> Response:
         case "unauthenticated":
             response.headers["WWW-Authenticate"] = 'Bearer realm="marias"'
         case "rate_limited" | "unavailable":
-            response.headers["Retry-After"] = str(RETRY_SECONDS)
+            response.headers["Retry-After"] = str(max(1, math.ceil(wait_seconds)))
     return response
 
 
@@ -52,7 +55,7 @@ def register(app: Flask) -> None:
 
     @app.errorhandler(Problem)
     def refused(error: Problem) -> Response:
-        return answer(error.document)
+        return answer(error.document, error.wait_seconds)
 
     @app.errorhandler(Malformed)
     def malformed(error: Malformed) -> Response:

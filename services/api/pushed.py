@@ -10,7 +10,7 @@ from services.api.problems import Problem
 
 blueprint = Blueprint("push", __name__, url_prefix="/v1", description="Streams and sockets, served by push.")
 
-_REFUSES = ("forbidden", "code_wrong", "not_found", "malformed")
+_REFUSES = ("forbidden", "code_wrong", "not_found", "malformed", "rate_limited")
 _STREAM: dict[int, Any] = {
     200: {"description": "Messages.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
 }

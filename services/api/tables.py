@@ -20,6 +20,7 @@ from services.api.conditions import is_known
 from services.api.problems import Problem
 from services.api.waiting import take_in_and_wait
 from services.intake import Submitted
+from services.pressure import Wish
 from services.store import projected, views
 from services.store.keys import new_table_id
 from services.store.tenure import freed_since
@@ -80,7 +81,7 @@ def get_lobby() -> Response:
 @blueprint.doc(
     parameters=[describe.query(CodeQuery), describe.IF_NONE_MATCH],
     responses=describe.answers(
-        {200: ViewAnswer}, "forbidden", "code_wrong", "not_found", "malformed", headers=describe.ETAG
+        {200: ViewAnswer}, "forbidden", "code_wrong", "not_found", "malformed", "rate_limited", headers=describe.ETAG
     ) | {304: {"description": "The table is still at a version that If-None-Match names.", "headers": describe.ETAG}},
 )
 def get_view(table: str) -> Response:
@@ -101,13 +102,13 @@ def get_view(table: str) -> Response:
 @blueprint.doc(
     parameters=[describe.query(EventsQuery)],
     responses=describe.answers(
-        {200: EventsAnswer}, "forbidden", "code_wrong", "not_found", "events_gone", "malformed"
+        {200: EventsAnswer}, "forbidden", "code_wrong", "not_found", "events_gone", "malformed", "rate_limited"
     ),
 )
 def get_events(table: str) -> Response:
     """What the caller may know happened, in order: every version, at least the public part of it."""
     query = load_query(request, _EVENTS_QUERY)
-    sight = look_at(table, query.get("code", ""))
+    sight = look_at(table, query.get("code", ""), Wish.READ)
     after = query.get("after")
     told = views.feed(backend().redis, table, after or 0, query["limit"])
     if told is None:

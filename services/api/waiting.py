@@ -25,6 +25,8 @@ def take_in(backend: Backend, submitted: Submitted) -> Receipt | None:
             raise Problem("not_found", "There is no such table.")
         case "busy":
             raise Problem("rate_limited", "Too many commands wait to be decided.")
+        case "limited":
+            raise Problem("rate_limited", "You send too many commands.", wait_seconds=taken.wait_ms / 1000)
         case _:
             return taken.receipt
 

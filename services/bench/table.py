@@ -124,7 +124,7 @@ def _server(url: str | None, fsync: str, workers: int) -> Iterator[Temporary]:
     cores = machine.cores()
     if len(cores) > 1:
         machine.bind(cores[0])
-    with served("--workers", str(workers), environment={"MARIAS_FSYNC": fsync}) as server:
+    with served("--workers", str(workers), environment={"MARIAS_FSYNC": fsync, "MARIAS_GUEST_RATE": "0"}) as server:
         if len(cores) > 1:
             machine.bind(cores[-1])
         yield server

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from schemas.problems import problem
+from services.pressure import Pressure, Wish
 from services.push.messages import Shows, Transport
 from services.push.reads import Reads
 from services.store import views
@@ -92,6 +93,12 @@ def knows_code(current: Current, principal: Principal, code: str) -> bool:
     if not allowed and views.seat_in(current, principal.id) is None:
         raise Refused("code_wrong", "Only who sits at a private table, or knows its code, may watch it.")
     return allowed
+
+
+def bear(pressure: Pressure, current: Current, principal: Principal, table: str) -> None:
+    """Watching is the first thing that a busy partition gives up. Raises Refused `rate_limited`."""
+    if views.seat_in(current, principal.id) is None and pressure.sheds(table, Wish.WATCH):
+        raise Refused("rate_limited", "The table is too busy for spectators now.")
 
 
 def _same(given: str, code: str) -> bool:

@@ -62,7 +62,7 @@ class Waiting:
                 self._not_taken("idempotency_key_reused")
             case "unknown":
                 self._not_taken("not_found")
-            case "busy":
+            case "busy" | "limited":
                 self._not_taken("rate_limited")
 
     def failed(self, error: Exception) -> None:

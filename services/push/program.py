@@ -42,9 +42,8 @@ def _service(config: Config, beat_seconds: float) -> Service:
     if config.redis_url is None:
         sys.exit("REDIS_URL is not set: the push process needs the store of the tables.")
     redis = connect(config.redis_url)
-    origins = frozenset(filter(None, map(str.strip, config.allowed_origins.split(","))))
     feed = Feed(redis, config.partitions)
-    return Service(redis, feed, KeyRing(config.keys), origins=origins, beat_seconds=beat_seconds)
+    return Service(redis, feed, KeyRing(config.keys), config, beat_seconds=beat_seconds)
 
 
 def _serve(config: Config, application: Application, service: Service) -> None:

@@ -142,6 +142,7 @@ def _answer(refusal: Refused, origins: frozenset[str]) -> Application:
 _HEADERS = {
     "method_not_allowed": ("Allow", "GET, OPTIONS"),
     "unauthenticated": ("WWW-Authenticate", 'Bearer realm="marias"'),
+    "rate_limited": ("Retry-After", "1"),
     "unavailable": ("Retry-After", "1"),
 }
 

@@ -3,6 +3,8 @@
 import gevent
 from redis import Redis
 
+from services.config import Config
+from services.pressure import Pressure, Rates
 from services.push.commands import Commands
 from services.push.live import Live, Subscriber
 from services.push.pulse import BEAT_SECONDS, Pulse
@@ -17,18 +19,19 @@ class Service:
     """Made once per process, over connections that are its alone or the API's as well."""
 
     def __init__(
-        self, redis: Redis, feed: Feed, ring: KeyRing, *,
-        origins: frozenset[str] = frozenset(), beat_seconds: float = BEAT_SECONDS,
+        self, redis: Redis, feed: Feed, ring: KeyRing, config: Config, *, beat_seconds: float = BEAT_SECONDS
     ) -> None:
         self.redis = redis
         self.feed = feed
         self.ring = ring
-        self.origins = origins  # The web pages of others that may read the answers.
+        # The web pages of others that may read the answers.
+        self.origins = frozenset(filter(None, map(str.strip, config.allowed_origins.split(","))))
+        self.pressure = Pressure(redis)
         self.reads = Reads(redis)
         self.catch_up = catcher(self.reads)
         self.live = Live(feed, self.catch_up)
         self.pulse = Pulse(beat_seconds)
-        self.intake = Together(redis)
+        self.intake = Together(redis, Rates(config.player_rate))
         self.commands = Commands(self.intake, self.reads, feed)
 
     def start(self) -> None:

@@ -11,7 +11,7 @@ from websockets.server import ServerProtocol
 
 from schemas.problems import kind
 from services.intake import Submitted
-from services.push.access import Asked, Refused, existing, knows_code, principal_of
+from services.push.access import Asked, Refused, bear, existing, knows_code, principal_of
 from services.push.commands import Receipt, Waiting
 from services.push.connection import Connection
 from services.push.live import NOT_VIEWED, Subscriber
@@ -74,6 +74,7 @@ class Session:
         assert self._principal is not None
         current = existing(self._service.reads, self._asked.table)
         allowed = knows_code(current, self._principal, self._asked.code)
+        bear(self._service.pressure, current, self._principal, self._asked.table)
         subscriber = Subscriber(
             self.connection, self.transport, self._asked.table, self._principal.id, knows_code=allowed
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from services.push.access import Asked, existing, knows_code, principal_of
+from services.push.access import Asked, bear, existing, knows_code, principal_of
 from services.push.connection import Connection
 from services.push.cors import allowing
 from services.push.live import Subscriber
@@ -27,6 +27,7 @@ def prepare(service: Service, asked: Asked) -> Take:
     principal = principal_of(service.ring, asked.bearer)
     current = existing(service.reads, asked.table)
     allowed = knows_code(current, principal, asked.code)
+    bear(service.pressure, current, principal, asked.table)
     after = _after(asked)
     transport = asked.transport(STREAMS, Shows.NOTHING)
 

@@ -10,6 +10,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from services.intake import Submitted, Taken, submit_many
+from services.pressure import Rates
 from services.store.wire import StoreUnavailable
 
 TOGETHER_MAX = 64
@@ -41,8 +42,9 @@ class _Waiter:
 class Together:
     """Takes commands in. Whoever sends one need not wait for those of others, only for the same round trip."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, rates: Rates | None = None) -> None:
         self._redis = redis
+        self._rates = rates
         self._new: deque[tuple[Submitted, Taker]] = deque()
         self._wake = Event()
 
@@ -72,7 +74,7 @@ class Together:
 
     def _send(self, batch: list[tuple[Submitted, Taker]]) -> None:
         try:
-            outcomes = submit_many(self._redis, [submitted for submitted, _ in batch])
+            outcomes = submit_many(self._redis, [submitted for submitted, _ in batch], self._rates)
         except (StoreUnavailable, RedisError) as error:
             _log.warning("%d commands were not taken in: %s", len(batch), error)
             for _, taker in batch:

@@ -7,7 +7,7 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
-from services.push.access import Asked, Refused, existing, knows_code, principal_of
+from services.push.access import Asked, Refused, bear, existing, knows_code, principal_of
 from services.push.messages import SOCKETS, Shows
 from services.push.service import Service
 from services.push.session import Session
@@ -25,6 +25,7 @@ def prepare(service: Service, asked: Asked) -> Take:
     current = existing(service.reads, asked.table)
     if principal is not None:
         knows_code(current, principal, asked.code)
+        bear(service.pressure, current, principal, asked.table)
     transport = asked.transport(SOCKETS, Shows.VIEWS)
     answer = _accept(asked)
 

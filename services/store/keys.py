@@ -88,6 +88,11 @@ def dead(partition: str) -> str:
     return f"m:{{p{partition}}}:dlq"
 
 
+def rates(partition: str) -> str:
+    """Hash player -> how many commands he has sent in the running window; expires with it."""
+    return f"m:{{p{partition}}}:rl"
+
+
 def ended(partition: str) -> str:
     """Hash id of a dead letter -> how an operator ended it: retried or discarded, by whom and why."""
     return f"m:{{p{partition}}}:dlh"

@@ -16,6 +16,7 @@ from services.api import create_app
 from services.api.backend import EXTENSION
 from services.config import Config
 from services.intake import Submitted, Taken, submit
+from services.pressure import Rates
 from services.projections.subscription import Subscription
 from services.store.feed import Feed
 from services.store.keys import all_partitions
@@ -135,8 +136,10 @@ def built(folder: Path) -> Iterator[House]:
     worker = Worker(Desk(redis, lambda: draw(lambda key: "sealed")), "test", partitions)
     house = House(redis, app, ring, feed, worker, Subscription(redis, partitions))
 
+    rates = Rates(config.player_rate)
+
     def submit_and_work(submitted: Submitted) -> Taken:
-        taken = submit(redis, submitted)
+        taken = submit(redis, submitted, rates)
         if house.open:
             house.work()
         return taken

@@ -193,7 +193,7 @@ def test_too_many_waiting_commands_are_refused_for_a_while(house, monkeypatch):
     ana = house.guest("Ana")
     table = ana.open()
     house.open = False
-    monkeypatch.setattr("services.intake.QUEUE_MAX", 1)
+    monkeypatch.setattr("services.pressure.QUEUE_MAX", 1)
     ana.post(f"/v1/tables/{table}/commands", {"type": "sit"}, Idempotency_Key="1")
     answer = ana.post(f"/v1/tables/{table}/commands", {"type": "ready"}, Idempotency_Key="2")
     assert (answer.status_code, answer.json["code"], answer.headers["Retry-After"]) == (429, "rate_limited", "1")

@@ -6,8 +6,9 @@ import pytest
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from services import intake
+from services import pressure
 from services.intake import Submitted, Taken, submit, submit_many
+from services.pressure import Rates
 from services.store import channels, commands, history, keys, leases, views
 from services.store.append import Position, apply_many
 from services.store.wire import ask
@@ -87,18 +88,46 @@ def test_an_unknown_table_takes_nothing_but_its_opening(store: Redis, table: lea
 def test_a_full_partition_is_busy_and_the_clock_is_exempt(
     store: Redis, table: leases.Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "QUEUE_MAX", 20)
+    monkeypatch.setattr(pressure, "QUEUE_MAX", 20)
     taken = submit_many(store, [good(f"k{number}") for number in range(21)])
     assert [each.status for each in taken] == ["new"] * 20 + ["busy"]
     assert views.receipt(store, TABLE, ANA, "k20") is None
     assert submit(store, good("expire-1-1", actor="clock")).status == "new"
 
 
+def test_joining_is_refused_before_playing_is(
+    store: Redis, table: leases.Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pressure, "QUEUE_MAX", 20)
+    assert {each.status for each in submit_many(store, [good(f"k{number}") for number in range(15)])} == {"new"}
+    sit, opening = Submitted(TABLE, ANA, "", "sit", {"type": "sit"}), Submitted(OTHER, ANA, "", "o", {"type": "open"})
+    assert [each.status for each in submit_many(store, [sit, opening, good("plays")])] == ["busy", "busy", "new"]
+
+
+def test_a_player_sends_twice_his_rate_at_once_and_no_more_before_the_window_ends(
+    store: Redis, table: leases.Lease
+) -> None:
+    rates, elsewhere = Rates(5), Rates(5)
+    taken = submit_many(store, [good(f"k{number}") for number in range(12)], rates)
+    assert [each.status for each in taken] == ["new"] * 10 + ["limited"] * 2
+    assert 0 < taken[-1].wait_ms <= 2_000
+    assert submit(store, good("k0"), rates).status == "dup", "a retry is no new command"
+    assert views.receipt(store, TABLE, ANA, "k10") is None
+    others = [good("b", actor=BARA), good("expire-1-1", actor="clock"), good("bot-1", actor="bot:1")]
+    assert [each.status for each in submit_many(store, others, rates)] == ["new"] * 3
+    assert [submit(store, good(f"k{number}"), elsewhere).status for number in (12, 13)] == ["new", "limited"]
+    assert submit(store, good("k11")).status == "new", "without a rate nothing is counted"
+    assert store.hgetall(keys.rates(PARTITION)) == {ANA.encode(): b"9"}, "who is slow is not counted"
+    assert 0 < store.pttl(keys.rates(PARTITION)) <= 2_000
+    store.delete(keys.rates(PARTITION))  # It expires.
+    assert submit(store, good("k13"), rates).status == "new"
+
+
 def test_a_queue_that_was_handled_has_room_again(
     store: Redis, table: leases.Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Handled commands are cut off in whole blocks, so some may be left."""
-    monkeypatch.setattr(intake, "QUEUE_MAX", 300)
+    monkeypatch.setattr(pressure, "QUEUE_MAX", 300)
     assert submit_many(store, [good(f"k{number}") for number in range(301)])[-1].status == "busy"
     [(last, _)] = store.xrevrange(keys.commands(PARTITION), count=1)
     store.hset(keys.state(PARTITION), "cur", last)
@@ -124,11 +153,13 @@ def test_the_owner_is_woken(store: Redis, table: leases.Lease) -> None:
     ears.close()
 
 
-@pytest.mark.parametrize("key", [keys.commands(PARTITION), keys.reservations(TABLE)])
+@pytest.mark.parametrize("key", [keys.commands(PARTITION), keys.reservations(TABLE), keys.rates(PARTITION)])
 def test_a_key_of_a_wrong_type_leaves_nothing_half_done(store: Redis, table: leases.Lease, key: str) -> None:
     store.set(key, "broken")
+    rates = Rates(5)
+    assert rates.most(ANA, PARTITION) == 0, "the first of a window is not counted in the store"
     with pytest.raises(ResponseError, match="WRONGTYPE"):
-        submit(store, good("k1"))
+        submit(store, good("k1"), rates)
     assert store.get(key) == b"broken"
-    other, = {keys.commands(PARTITION), keys.reservations(TABLE)} - {key}
-    assert not store.exists(other)
+    others = {keys.commands(PARTITION), keys.reservations(TABLE), keys.rates(PARTITION)} - {key}
+    assert not store.exists(*others)

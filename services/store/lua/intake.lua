@@ -1,13 +1,16 @@
 -- Takes a command in, once per key of its sender.
 --
--- KEYS  1 commands of the partition (stream)   2 reservations of the aggregate (hash)
+-- KEYS  1 commands of the partition (stream)   2 reservations of the aggregate (hash)   if 13 of ARGV is not "0":
+--       3 counts of what each player has sent (hash): it lives for a window, then all count from none
 -- ARGV  1 name of the receipts  2 name of the tables, "": the aggregate need not exist  3 name of the partition's
 --         state: these are only read, so that whoever takes commands in needs no right to write them; all three share
 --         the hash tag of KEYS
 --       4 channel that tells the owner of the partition  5 most commands that may wait, "0": no limit
 --       6 aggregate  7 actor  8 key  9 fingerprint  10 body, JSON  11 name of the actor
 --       12 version that the sender insists on, "": any
--- Gives {"new", command id} | {"dup", receipt or ""} | {"reused"} | {"unknown"} | {"busy"}
+--       13 most commands of this actor in a window, "0": no limit  14 length of the window, ms
+-- Gives {"new", command id} | {"dup", receipt or ""} | {"reused"} | {"unknown"} | {"busy"} |
+--       {"limited", ms until the window ends}
 local commands, reservations = KEYS[1], KEYS[2]
 local tables, state, limit = ARGV[2], ARGV[3], tonumber(ARGV[5])
 local aggregate, fingerprint = ARGV[6], ARGV[9]
@@ -20,6 +23,11 @@ if reserved then
 end
 if tables ~= '' and redis.call('SISMEMBER', tables, aggregate) == 0 then return {'unknown'} end
 
+local most = tonumber(ARGV[13])
+if most > 0 and tonumber(redis.call('HGET', KEYS[3], ARGV[7]) or '0') >= most then
+  return {'limited', redis.call('PTTL', KEYS[3])}
+end
+
 local cursor = redis.call('HGET', state, 'cur') or '0-0'
 -- Handled commands go in whole blocks as new ones come; only a queue that seems full is worth a trim of its own.
 if limit > 0 and redis.call('XLEN', commands) >= limit then
@@ -29,6 +37,9 @@ end
 
 -- The lengths and fields read above prove the types of both keys: nothing below can fail halfway.
 if limit == 0 then redis.call('XLEN', commands) end
+if most > 0 and redis.call('HINCRBY', KEYS[3], ARGV[7], 1) == 1 and redis.call('PTTL', KEYS[3]) == -1 then
+  redis.call('PEXPIRE', KEYS[3], ARGV[14])
+end
 redis.call('HSET', reservations, field, fingerprint)
 local entry = {'t', aggregate, 'a', ARGV[7], 'k', ARGV[8], 'f', fingerprint, 'b', ARGV[10]}
 if ARGV[11] ~= '' then
