@@ -1,8 +1,9 @@
 """Listening to the channels of all partitions, and knowing when something was missed.
 
-On a cluster each channel belongs to the nodes of its slot (sharded publishing): a message costs only these, not every
-node of the cluster, and it comes straight from its master, so that one can only be lost with a connection, which is
-noticed. The plain kind would go from node to node over the cluster's own links, which may drop it silently.
+On a cluster each channel belongs to the nodes of its slot (sharded publishing). The plain kind goes from node to node
+over the cluster's own links, which may drop a message silently, and costs every node: with three masters and six
+replicas 46-66 us of CPU for 1.5 kB, sharded 17-25 us. A sharded message comes straight from its master, so that one can
+only be lost with a connection, which is noticed.
 """
 
 import select
@@ -16,7 +17,7 @@ from redis.exceptions import ConnectionError, MovedError, ResponseError, Timeout
 from redis.sentinel import SentinelConnectionPool
 
 from services.store.slots import tag_of_key
-from services.store.topology import Cluster
+from services.store.topology import is_cluster
 from services.store.wire import Request, StoreUnavailable
 
 QUIET_SECONDS_MAX = 5.0
@@ -37,7 +38,7 @@ class Message(NamedTuple):
 
 def publish(redis: Redis, channel: str, data: bytes | str) -> Request:
     """The request that tells those who listen to `channel`."""
-    return ("SPUBLISH" if isinstance(redis, Cluster) else "PUBLISH", channel, data)
+    return ("SPUBLISH" if is_cluster(redis) else "PUBLISH", channel, data)
 
 
 class Ears:
@@ -130,7 +131,7 @@ class Ears:
         return [by_file[file] for file, _ in poll.poll(seconds_max * 1000)]
 
     def _by_node(self, channels: Iterable[str]) -> dict[ConnectionPool, list[str]]:
-        if not isinstance(self._redis, Cluster):
+        if not is_cluster(self._redis):
             return {self._redis.connection_pool: list(channels)}
         found: dict[ConnectionPool, list[str]] = {}
         for channel in channels:
@@ -140,7 +141,7 @@ class Ears:
 
     def _requests(self, verb: str, channels: Sequence[str]) -> list[Request]:
         """A cluster wants the channels of each slot by themselves."""
-        if isinstance(self._redis, Cluster):
+        if is_cluster(self._redis):
             return [(f"S{verb}", channel) for channel in channels]
         return [(verb, *channels)] if channels else []
 
@@ -165,14 +166,14 @@ class Ears:
             for line in self._lines.values():
                 if line.address != pool.get_master_address():  # type: ignore[no-untyped-call]
                     raise ConnectionError("another server is the master now")
-        elif isinstance(self._redis, Cluster) and self._changes != self._redis.changes:
+        elif is_cluster(self._redis) and self._changes != self._redis.changes:
             self._changes = self._redis.changes
             if any(self._redis.pool_of(tag_of_key(each)) is not pool for each, pool in self._where.items()):
                 raise ConnectionError("a channel is at another node now")
 
     def _broken(self, error: Exception) -> StoreUnavailable:
         self.close()
-        if isinstance(self._redis, Cluster):
+        if is_cluster(self._redis):
             if isinstance(error, MovedError):
                 self._redis.moved(error)
             else:

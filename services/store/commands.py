@@ -7,7 +7,7 @@ from typing import NamedTuple
 from redis import Redis
 
 from services.store import keys
-from services.store.topology import Cluster
+from services.store.topology import is_cluster
 from services.store.wire import Reply, Request, ask, ask_many, fields_of, first_error, streams_of
 
 
@@ -34,7 +34,7 @@ def read_commands(redis: Redis, cursors: Mapping[str, str], count: int = 32) -> 
 
     Partitions without new commands are left out.
     """
-    if not isinstance(redis, Cluster):
+    if not is_cluster(redis):
         return _parse([ask(redis, *_reading(cursors, count))])
     # A cluster reads one slot at a time; the requests still go together.
     replies = ask_many(redis, [_reading({each: cursor}, count) for each, cursor in cursors.items()])

@@ -5,8 +5,8 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple, TypeAlias
+from weakref import WeakSet
 
 from redis import ConnectionPool
 from redis.exceptions import ConnectionError, ResponseError, TimeoutError
@@ -14,10 +14,28 @@ from redis.exceptions import ConnectionError, ResponseError, TimeoutError
 TRUSTED_SECONDS = 1.0
 """A connection that lay idle for longer is looked at before use: the server may have gone meanwhile."""
 
-_free: "WeakKeyDictionary[ConnectionPool, deque[tuple[Any, float]]]" = WeakKeyDictionary()
+Free: TypeAlias = "deque[tuple[Any, float]]"
+"""Connections that lie ready, each with when it was used last."""
 
-# A child process must not talk on the connections of its parent.
-os.register_at_fork(after_in_child=_free.clear)
+_FREE = "lines_of_marias"  # Kept in the pool itself: a table beside it would cost a microsecond at each request.
+_pools: "WeakSet[ConnectionPool]" = WeakSet()
+
+
+def _free_of(pool: ConnectionPool) -> Free:
+    free: Free | None = pool.__dict__.get(_FREE)
+    if free is None:
+        free = pool.__dict__.setdefault(_FREE, deque())
+        _pools.add(pool)
+    return free
+
+
+def _forget() -> None:
+    """A child process must not talk on the connections of its parent."""
+    for pool in list(_pools):
+        pool.__dict__.pop(_FREE, None)
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 class Exchange(NamedTuple):
@@ -42,9 +60,7 @@ def exchange(pool: ConnectionPool, packed: bytes, count: int) -> list[Any]:
 
     Raises ConnectionError or TimeoutError.
     """
-    free = _free.get(pool)
-    if free is None:
-        free = _free.setdefault(pool, deque())
+    free = _free_of(pool)
     connection = _take(pool, free)
     try:
         connection.send_packed_command((packed,))
@@ -79,14 +95,13 @@ def exchange_all(exchanges: Sequence[Exchange]) -> "list[list[Any] | Exception]"
 
 def hang_up(pool: ConnectionPool) -> None:
     """Close the connections that lie ready; the next request makes a new one."""
-    free = _free.get(pool)
+    free = _free_of(pool)
     closed = []
     while free:
         with suppress(IndexError):  # Another thread may take the last one.
             closed.append(free.popleft()[0])
             closed[-1].disconnect()
-    if free is not None:
-        free.extend((connection, 0.0) for connection in closed)
+    free.extend((connection, 0.0) for connection in closed)
 
 
 def _take_all(exchanges: Sequence[Exchange]) -> deque[Any]:
@@ -95,7 +110,7 @@ def _take_all(exchanges: Sequence[Exchange]) -> deque[Any]:
     for each in exchanges:
         connection = None
         try:
-            connection = _take(each.pool, _free.setdefault(each.pool, deque()))
+            connection = _take(each.pool, _free_of(each.pool))
             connection.connect()  # Nothing is done by one that is connected.
         except (ConnectionError, TimeoutError) as error:
             if connection is not None:
@@ -125,7 +140,7 @@ def _read(connection: Any, count: int) -> "list[Any] | Exception":
 def _keep(pool: ConnectionPool, connection: Any, *, is_broken: bool) -> None:
     if is_broken:
         connection.disconnect()
-    _free.setdefault(pool, deque()).append((connection, 0.0 if is_broken else time.monotonic()))
+    _free_of(pool).append((connection, 0.0 if is_broken else time.monotonic()))
     if is_broken:
         hang_up(pool)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from redis import Redis
 
 from services.store import cold, keys
-from services.store.topology import Cluster
+from services.store.topology import Cluster, is_cluster
 from services.store.wire import ask, ask_many, fields_of, first_error, streams_of
 
 START = "0-0"
@@ -49,7 +49,7 @@ def read_log(
 
     With `block_ms` it waits that long for the first one to come.
     """
-    if isinstance(redis, Cluster):
+    if is_cluster(redis):
         return _read_apart(redis, cursors, block_ms or 0, count)
     block = () if block_ms is None else ("BLOCK", block_ms)
     names = [keys.log(partition) for partition in cursors]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from redis import Redis
 from redis.exceptions import NoScriptError, ResponseError
 
-from services.store.topology import Cluster
+from services.store.topology import is_cluster
 from services.store.wire import Argument, Reply, Request, ask_each_master, ask_many
 
 _FOLDER = Path(__file__).parent / "lua"
@@ -58,7 +58,7 @@ def run_many(redis: Redis, script: Script, calls: Sequence[Call], *, confirmed: 
     A server forgets scripts when it restarts: then the missing runs follow, still in order. `confirmed` as in
     `ask_many`.
     """
-    if script.sharded is not None and isinstance(redis, Cluster):
+    if script.sharded is not None and is_cluster(redis):
         script = script.sharded
     replies = ask_many(redis, [request(script, call) for call in calls], confirmed=confirmed)
     missing = [place for place, reply in enumerate(replies) if isinstance(reply, NoScriptError)]

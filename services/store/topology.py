@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from redis import ConnectionPool, Redis
 from redis.cluster import ClusterNode, NodesManager, get_node_name
@@ -20,6 +20,7 @@ class Single(Redis):
     """A store with one master. `replicas` must confirm what is written before anybody hears of it."""
 
     replicas = 0
+    is_cluster = False
 
 
 class Cluster(Redis):
@@ -28,6 +29,7 @@ class Cluster(Redis):
     """
 
     replicas = 0
+    is_cluster = True
 
     def __init__(self, nodes: Sequence[tuple[str, int]], options: Mapping[str, Any]) -> None:
         super().__init__(host=nodes[0][0], port=nodes[0][1], **options)
@@ -122,9 +124,15 @@ def _node(host: str, port: int) -> ClusterNode:
     return ClusterNode(host, port)  # type: ignore[no-untyped-call]
 
 
+def is_cluster(redis: Redis) -> TypeGuard[Cluster]:
+    """Has the store several masters? Asking for the type costs a microsecond, as the library's are protocols."""
+    found: bool = getattr(redis, "is_cluster", False)
+    return found
+
+
 def masters(redis: Redis) -> list[Redis]:
     """A client for each master of a store. Raises ConnectionError."""
-    return redis.masters() if isinstance(redis, Cluster) else [redis]
+    return redis.masters() if is_cluster(redis) else [redis]
 
 
 def replicas_of(redis: Redis) -> int:

@@ -11,7 +11,7 @@ from services.store.away import StoreUnavailable, is_away, named
 from services.store.lines import exchange, hang_up
 from services.store.routing import ask_nodes, check_confirmed, confirming
 from services.store.slots import HOME, Argument, Request, tag_of
-from services.store.topology import Cluster, masters, replicas_of
+from services.store.topology import is_cluster, masters, replicas_of
 
 __all__ = [
     "Argument", "Fields", "Reply", "Request", "StoreUnavailable", "ask", "ask_each_master", "ask_many",
@@ -40,7 +40,7 @@ def ask_many(redis: Redis, requests: Sequence[Request], *, confirmed: bool = Fal
     if not requests:
         return []
     replicas = replicas_of(redis) if confirmed else 0
-    if isinstance(redis, Cluster):
+    if is_cluster(redis):
         replies = ask_nodes(redis, requests, replicas)
     elif replicas:
         replies = _ask_and_wait(redis, requests, replicas)
@@ -48,7 +48,7 @@ def ask_many(redis: Redis, requests: Sequence[Request], *, confirmed: bool = Fal
         replies = _ask_one(redis, requests)
     for reply in replies:
         if isinstance(reply, ResponseError) and is_away(reply):
-            if isinstance(redis, Cluster):
+            if is_cluster(redis):
                 redis.surprised()
             elif isinstance(reply, ReadOnlyError):
                 hang_up(redis.connection_pool)  # It was the master: ask the sentinels who is it now.
