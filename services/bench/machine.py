@@ -1,5 +1,6 @@
 """What a bench needs to know of the machine: which cores there are, and what each process has used of them."""
 
+import contextlib
 import os
 import platform
 from pathlib import Path
@@ -31,6 +32,24 @@ def cpu_seconds(root: int) -> dict[str, float]:
         name = _name(pid)
         used[name] = used.get(name, 0.0) + seconds
     return used
+
+
+def cpu_seconds_exactly(root: int) -> float:
+    """CPU seconds used so far by process `root` and all below it, to the nanosecond where the kernel tells."""
+    return sum(_nanoseconds(pid) for pid in _tree(root)) / 1e9 or sum(cpu_seconds(root).values())
+
+
+def _nanoseconds(pid: int) -> int:
+    total = 0
+    for thread in (_PROC / str(pid) / "task").glob("*/schedstat"):
+        with contextlib.suppress(OSError):  # It has ended meanwhile.
+            total += int(thread.read_text().split()[0])
+    return total
+
+
+def processes(root: int, name: str) -> list[int]:
+    """The processes below `root` that are `name`, as in `cpu_seconds`."""
+    return [pid for pid in _tree(root) if pid != root and _name(pid) == name]
 
 
 def memory_bytes(root: int) -> dict[str, int]:

@@ -24,7 +24,7 @@ SECONDS_MAX = 5
 
 DEALS = "deals"
 ARCHIVE_DEALS = "services.jobs.archive_deals.archive_deals"
-ARCHIVE_SECONDS_MAX = 60
+ARCHIVE_SECONDS_MAX = 30
 """A job whose worker was killed is asked for again after so long."""
 
 Turn = tuple[str, int]

@@ -18,6 +18,8 @@ SETTINGS = {
     # deal's receipts, and keep the search in a block short.
     "hash-max-listpack-entries": "128",
     "hash-max-listpack-value": "4096",
+    # A node of a stream takes its whole size at once: what a table at rest keeps of its stream is one entry.
+    "stream-node-max-bytes": "1024",
 }
 
 

@@ -29,6 +29,13 @@ class Archived(House):
         archiving.note(self.redis, pointers)
         return True
 
+    def settle(self) -> None:
+        """Turn until nothing is left to do, whether or not the bell of a real store has rung yet."""
+        self.worker._inbox.look_everywhere()
+        super().settle()
+        self.worker._inbox.look_everywhere()
+        super().settle()
+
     def play_deals(self, deals: int, table: str = TABLE, seed: int = 1) -> None:
         """Play on until so many more deals have ended."""
         wanted = self.ended(table) + deals
