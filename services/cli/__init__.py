@@ -63,6 +63,7 @@ bench = Commands(
         "engine": Entry("services.bench.engine", "engine", "Whole deals per second in one process."),
         "table": Entry("services.bench.table", "table", "Tables played by networked clients."),
         "growth": Entry("services.bench.growth", "growth", "What a move costs at old tables and beside many others."),
+        "store": Entry("services.bench.store", "store", "Apply, intake, workers on full queues, take-over."),
     },
 )
 
