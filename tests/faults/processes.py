@@ -152,6 +152,7 @@ class System:
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("MARIAS_")},
             "REDIS_URL": store.url, "JOBS_REDIS_URL": store.jobs_url, "MARIAS_DATA": str(folder / "data"),
+            "MARIAS_ARCHIVE": str(self.archive),
             "MARIAS_PARTITIONS": str(PARTITIONS), "MARIAS_OPENING_CHIPS": str(OPENING_CHIPS), **(environment or {}),
         }
         first, second, third = free_ports(3)
@@ -165,6 +166,11 @@ class System:
         self.add("projector-1", "projector")
         for number in range(1, jobs + 1):
             self.add(f"jobs-{number}", "jobs")
+
+    @property
+    def archive(self) -> Path:
+        """Where finished deals go, while everything around is killed."""
+        return self.folder / "archive"
 
     def add(self, name: str, role: str, *options: str, root: Path | None = None) -> Program:
         """One more process, of this tree or of another at `root`; `keep` starts it."""

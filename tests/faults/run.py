@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import TypeVar
 
+from services.archive import folder as archive
 from services.store.connect import connect
 from services.store.keys import all_partitions
 from tests.faults.checker import await_quiet, check
@@ -122,6 +123,7 @@ def _play(
     load.start()
     over = threading.Event()
     scene = Scene(system, connect(system.store.url), Random(f"{seed}/faults"), load.tables, seconds, over)
+    archive.attach(scene.redis, system.archive)
     watch = Watch(connect(system.store.url), load.tables, system.has_live_worker, over)
     injector = Injector(faults, scene)
     watch.start()
@@ -193,6 +195,8 @@ def _check(load: Load, scene: Scene, *, quiet: bool, longest: Stall) -> Verdict:
         verdict.add("unanswered", f"not all was quiet {QUIET_SECONDS_MAX:.0f} s after the load had ended")
     if longest.seconds > STALL_SECONDS_MAX:
         verdict.add("stall", f"{longest.table} stood still for {longest.seconds:.1f} s while a worker lived")
+    for fault in archive.faults(scene.system.archive):
+        verdict.add("archive", fault)
     for complaint in (*load.complaints(), *scene.complaints):
         verdict.add("bad answer", complaint)
     return verdict

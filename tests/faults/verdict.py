@@ -18,6 +18,7 @@ KINDS = {
     "view": "a view or a feed is not what the events make of it",
     "taken back": "what was pushed is not what is kept",
     "projection": "a projection is not what a rebuild makes of it",
+    "archive": "a file of the archive is not whole, or one is missing before it",
     "dead letter": "a command was given up that should not have been",
     "bad answer": "a client was told what none must be told, or fell over",
     "stall": "a table stood still for longer than allowed while a worker lived",
