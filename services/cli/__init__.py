@@ -76,6 +76,7 @@ marias = Commands(
         "serve": Entry("services.cli.serve", "serve", "Run everything in one process tree."),
         "demo": Entry("services.cli.demo", "demo", "Three bots play; the deals are shown here."),
         "deal": Entry("services.cli.deal", "deal", "Run or make deals as documents, without any server."),
+        "replay": Entry("services.cli.replay", "replay", "A table's deals again, as a seat saw them."),
         "import": Entry("services.cli.imports", "import_deals", "Read deals of files, also of other programs."),
         "token": Entry("services.cli.token", "token", "Make a player's, auditor's or operator's token."),
         "rebuild": Entry("services.cli.rebuild", "rebuild", "Drop and rebuild every projection; compare."),

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import click
 
 from services.cli.caller import Caller, Refused, Unreachable, answers
-from services.cli.story import Story
 from services.cli.temporary import NotStarted, served
+from services.replay.story import Story
 
 NAMES = ("Ana", "Bára", "Cyril")
 USUAL = "http://127.0.0.1:8000"

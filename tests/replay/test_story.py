@@ -1,8 +1,11 @@
 """The tale of a table: each public event as a sentence, with the words that Czech players use."""
 
+from string import Formatter
+
 import pytest
 
-from services.cli.story import Story, card
+from services.replay.story import Story
+from services.replay.words import CZECH, ENGLISH
 
 NAMES = ("Ana", "Bára", "Cyril")
 RESULT = {
@@ -24,7 +27,7 @@ RESULT = {
     ({"type": "game_declared", "seat": 0, "game": "colour"}, ["  Ana asks „Barva?“"]),
     ({"type": "said_good", "seat": 2}, ["  Cyril: dobrá (good)"]),
     ({"type": "taken_over", "seat": 2}, ["  Cyril: špatná (bad), and takes the talon"]),
-    ({"type": "trump_turned", "card": "7s"}, ["  trumps are zelené: sedma ♠ is turned up"]),
+    ({"type": "trump_turned", "card": "7s"}, ["  trumps are leaves: seven ♠ is turned up"]),
     ({"type": "contract_announced", "seat": 0, "contract": ["hra", "sedma"]}, ["  Ana plays hra and sedma"]),
     ({"type": "doubled", "seat": 1, "raise": ["hra"], "join": [], "announce": ["sto_proti"]},
      ["  Bára: flek on hra, sto proti"]),
@@ -51,7 +54,7 @@ def test_a_trick_is_told_when_it_is_taken_and_counted_within_its_deal() -> None:
         {"type": "card_played", "seat": 2, "card": "9d"},
         {"type": "trick_taken", "seat": 1},
     ]
-    told = "Ana král ♥ with a hláška of 40, Bára desítka ♥, Cyril devítka ♦ → Bára"
+    told = "Ana king ♥ with a hláška of 40, Bára ten ♥, Cyril nine ♦ → Bára"
     assert story.lines(trick) == [f"  trick  1: {told}"]
     assert story.lines(trick) == [f"  trick  2: {told}"]
     story.lines([{"type": "dealt", "dealer": 0}])
@@ -67,6 +70,23 @@ def test_raises_go_up_the_ladder_part_by_part() -> None:
     assert story.lines([raising | {"raise": ["sedma"]}]) == ["  Bára: flek on sedma"]
 
 
-@pytest.mark.parametrize(("code", "words"), [("7c", "sedma ♣"), ("Td", "desítka ♦"), ("Qh", "svršek ♥")])
-def test_a_card_has_its_czech_name(code: str, words: str) -> None:
-    assert card(code) == words
+@pytest.mark.parametrize(("code", "czech", "english"), [
+    ("7c", "sedma ♣", "seven ♣"), ("Td", "desítka ♦", "ten ♦"), ("Qh", "svršek ♥", "queen ♥"),
+])
+def test_a_card_has_its_names(code: str, czech: str, english: str) -> None:
+    assert (CZECH.card(code), ENGLISH.card(code)) == (czech, english)
+
+
+def test_both_languages_tell_the_same_things() -> None:
+    assert CZECH.tell.keys() == ENGLISH.tell.keys()
+    for name, sentence in ENGLISH.tell.items():
+        places = {field for _, field, _, _ in Formatter().parse(sentence) if field}
+        assert places == {field for _, field, _, _ in Formatter().parse(CZECH.tell[name]) if field}, name
+
+
+def test_what_a_seat_knows_of_its_own_is_told() -> None:
+    story = Story(NAMES, CZECH)
+    assert story.lines([{"type": "trump_chosen", "seat": 0, "card": "Kh"}]) == ["  Ana volí trumf: král ♥"]
+    assert story.lines([{"type": "discarded", "seat": 1, "cards": ["7d", "8d"]}]) == [
+        "  Bára odhazuje do talonu sedma ♦, osma ♦",
+    ]

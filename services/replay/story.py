@@ -1,0 +1,158 @@
+"""A table's events, as one may know them, as sentences."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from services.replay.words import ENGLISH, LEVELS, PARTS, Words
+
+Event = dict[str, Any]
+
+
+class Story:
+    """Tells what happens at one table. `names` are those of the seats."""
+
+    def __init__(self, names: Sequence[str], words: Words = ENGLISH) -> None:
+        self._names = list(names)
+        self._words = words
+        self._trick: list[str] = []
+        self._tricks = 0
+        self._levels: dict[str, int] = {}
+
+    def rename(self, names: Sequence[str]) -> None:
+        """Others sit there now."""
+        self._names = list(names)
+
+    def lines(self, events: Sequence[Event]) -> list[str]:
+        """The sentences about `events`; a trick is told when it is taken."""
+        return [line for event in events for line in _TELL.get(event["type"], _nothing)(self, event)]
+
+    def hand(self, seat: int, cards: list[str]) -> str:
+        """The sentence about the cards that a seat holds."""
+        return self._say("hand", name=self._names[seat], cards=self._words.cards(cards))
+
+    def on_table(self, trick: Sequence[Event]) -> str:
+        """Who has played which card to the trick."""
+        return ", ".join(f"{self._name(played)} {self._words.card(played['card'])}" for played in trick)
+
+    def _say(self, what: str, **places: object) -> str:
+        return self._words.tell[what].format(**places)
+
+    def _name(self, event: Event) -> str:
+        return self._names[event["seat"]]
+
+    def _dealt(self, event: Event) -> list[str]:
+        self._trick, self._tricks, self._levels = [], 0, {}
+        forehand = self._names[(event["dealer"] + 1) % len(self._names)]
+        return [self._say("dealer", dealer=self._names[event["dealer"]], forehand=forehand)]
+
+    def _started(self, event: Event) -> list[str]:
+        return ["", self._say("deal", deal=event["deal"])]
+
+    def _trumps(self, event: Event) -> list[str]:
+        name = self._name(event)
+        if event.get("blind") is not None:
+            return [self._say("trumps blind", name=name)]
+        if event.get("card"):
+            return [self._say("trumps seen", name=name, card=self._words.card(event["card"]))]
+        return [self._say("trumps", name=name)]
+
+    def _discarded(self, event: Event) -> list[str]:
+        if event.get("cards"):
+            return [self._say("talon seen", name=self._name(event), cards=self._words.cards(event["cards"]))]
+        return [self._say("talon", name=self._name(event))]
+
+    def _declared(self, event: Event) -> list[str]:
+        return [self._say(event["game"], name=self._name(event))]
+
+    def _good(self, event: Event) -> list[str]:
+        return [self._say("good", name=self._name(event))]
+
+    def _taken_over(self, event: Event) -> list[str]:
+        return [self._say("bad", name=self._name(event))]
+
+    def _turned(self, event: Event) -> list[str]:
+        card = event["card"]
+        return [self._say("turned", suit=self._words.suits[card[1]], card=self._words.card(card))]
+
+    def _contract(self, event: Event) -> list[str]:
+        parts = self._words.joiner.join(PARTS[part] for part in event["contract"])
+        return [self._say("contract", name=self._name(event), parts=parts)]
+
+    def _doubled(self, event: Event) -> list[str]:
+        said = []
+        for part in event["raise"]:
+            self._levels[part] = self._levels.get(part, 0) + 1
+            said.append(self._say("flek", level=LEVELS[self._levels[part]], part=PARTS[part]))
+        said += [self._say("joins", part=PARTS[part]) for part in event["join"]]
+        said += [PARTS[part] for part in event["announce"]]
+        return [self._say("says", name=self._name(event), said=", ".join(said))] if said else []
+
+    def _played(self, event: Event) -> list[str]:
+        points = event.get("marriage_points")
+        hlaska = self._say("marriage", points=points) if points else ""
+        self._trick.append(f"{self._name(event)} {self._words.card(event['card'])}{hlaska}")
+        return []
+
+    def _taken(self, event: Event) -> list[str]:
+        self._tricks += 1
+        told = self._say("trick", number=self._tricks, cards=", ".join(self._trick), name=self._name(event))
+        self._trick = []
+        return [told]
+
+    def _scored(self, event: Event) -> list[str]:
+        result = event["result"]
+        points, marriages = result["points"], result["marriages"]
+        lines = []
+        if any(points.values()):
+            sides = (
+                " ".join([self._say(side), str(points[side]), *(f"+ {worth}" for worth in marriages[side])])
+                for side in ("declarer", "defence")
+            )
+            lines.append(self._say("points", sides=", ".join(sides)))
+        if not result["played"]:
+            lines.append(self._say("unplayed"))
+        lines += [self._part(part) for part in result["parts"]]
+        paid = ", ".join(
+            f"{name} {chips:+d}" for name, chips in zip(self._names, result["payments"], strict=True)
+        )
+        return [*lines, self._say("chips", paid=paid)]
+
+    def _part(self, part: Event) -> str:
+        level = f" ({LEVELS[part['level']]})" if 0 < part["level"] < len(LEVELS) else ""
+        ended = "won" if part["won"] else "lost"
+        return self._say(ended, part=f"{PARTS[part['part']]}{level}", chips=abs(part["per_defender"]))
+
+    def _late(self, event: Event) -> list[str]:
+        return [self._say("late", name=self._name(event))]
+
+    def _extended(self, event: Event) -> list[str]:
+        return ["", self._say("round", deals=event["deals"])]
+
+    def _finished(self, event: Event) -> list[str]:
+        places = (f"{place['place']}. {self._names[place['seat']]} {place['chips']:+d}" for place in event["standing"])
+        return ["", self._say("over", places=", ".join(places))]
+
+
+def _nothing(story: Story, event: Event) -> list[str]:
+    """The rest is for clients, not for a tale."""
+    return []
+
+
+_TELL: dict[str, Callable[[Story, Event], list[str]]] = {
+    "deal_started": Story._started,
+    "dealt": Story._dealt,
+    "trump_chosen": Story._trumps,
+    "discarded": Story._discarded,
+    "game_declared": Story._declared,
+    "said_good": Story._good,
+    "taken_over": Story._taken_over,
+    "trump_turned": Story._turned,
+    "contract_announced": Story._contract,
+    "doubled": Story._doubled,
+    "card_played": Story._played,
+    "trick_taken": Story._taken,
+    "deal_scored": Story._scored,
+    "turn_expired": Story._late,
+    "round_extended": Story._extended,
+    "table_finished": Story._finished,
+}
