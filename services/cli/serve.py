@@ -39,7 +39,10 @@ def serve(port: int | None, host: str | None, data: Path | None, workers: int, v
 
 
 def _say(line: str) -> None:
-    """On the standard output at once, also into a pipe; a reader that has gone away is no reason to stop."""
-    with suppress(BrokenPipeError):
+    """On the standard output at once, also into a pipe.
+
+    A reader that has gone away is no reason to stop, nor is a log on a disk that is full.
+    """
+    with suppress(OSError):
         click.echo(line)
         sys.stdout.flush()
