@@ -31,6 +31,7 @@ HTTP_KINDS: dict[str, Kind] = {
         "Read the view of the table, then follow the events from its version, or start at `oldest`."),
     "version_mismatch": Kind(
         412, "The table has moved on", "Read the table again and decide whether you still want this."),
+    "uri_too_long": Kind(414, "The address is too long", "Send a shorter one; none of ours needs 16 KiB."),
     "too_large": Kind(413, "The body is too large", "Send at most 16 KiB."),
     "unsupported_media_type": Kind(415, "The body is not JSON", "Send JSON with 'Content-Type: application/json'."),
     "malformed": Kind(422, "The request has the wrong form", "Correct the fields that `errors` names, send it again."),

@@ -42,13 +42,14 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.jobs": (
         WRITE_SIDE | {"services.intake", "services.archive", "services.jobs"}, {"redis", "rq", "msgspec", "structlog"},
     ),
+    "services.http": ({"schemas", "services.http"}, {"gevent", "msgspec"}),
     "services.api": (
-        ASK | {"services.tokens", "services.api", "services.operations"},
+        ASK | {"services.tokens", "services.http", "services.api", "services.operations"},
         {"redis", "flask", "flask_smorest", "flask_swagger_ui", "werkzeug", "apispec", "marshmallow",
          "msgspec", "prometheus_client", "structlog", "gevent"},
     ),
     "services.push": (
-        ASK | {"services.tokens", "services.api", "services.push"},
+        ASK | {"services.tokens", "services.http", "services.api", "services.push"},
         {"redis", "flask", "werkzeug", "gevent", "msgspec", "structlog", "websockets", "wsproto"},
     ),
     "services.serve": (

@@ -1,9 +1,7 @@
 """The application: endpoints and what stands round them, over connections that are given to it."""
 
 import threading
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from flask import Flask
 from redis import Redis
@@ -14,6 +12,7 @@ from services.api.backend import EXTENSION, Backend
 from services.api.body import BODY_BYTES_MAX
 from services.api.edge import Edge
 from services.api.guests import Guests
+from services.api.lean import Lean
 from services.api.log import access_log
 from services.api.metrics import Metrics
 from services.api.waiting import WAITERS_MAX
@@ -24,14 +23,6 @@ from services.store.feed import Feed
 from services.tokens import KeyRing
 
 
-class _App(Flask):
-    """No endpoint is a coroutine, so that none need be asked at each request whether it is one."""
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """`func` as it is."""
-        return func
-
-
 def create_app(
     redis: Redis, config: Config, *, audit: Redis | None = None, feed: Feed | None = None, ring: KeyRing | None = None
 ) -> Flask:
@@ -40,7 +31,7 @@ def create_app(
     `audit` reads the sealed records for auditors; `feed` and `ring` may be shared with push in one process.
     """
     metrics = Metrics()
-    app = _App(__name__, static_folder=None)
+    app = Lean(__name__)
     app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
     app.extensions[EXTENSION] = Backend(
         config=config,

@@ -2,7 +2,8 @@
 
 from typing import cast
 
-from flask import g, request
+from flask import request
+from flask.globals import request_ctx
 
 from services.api.backend import backend
 from services.api.edge import ROUTE, WHO
@@ -10,23 +11,24 @@ from services.api.problems import Problem
 from services.tokens import Principal, TokenRefused
 
 SCHEME = "bearer "
+PRINCIPAL = "marias.principal"
 
 
 def authenticate() -> None:
     """Before each request: know the caller, unless the endpoint is open to all or there is no such endpoint."""
-    environ = request.environ
-    rule = request.url_rule
+    asked = request_ctx.request
+    environ, rule = asked.environ, asked.url_rule
     if rule is None:
         return
     environ[ROUTE] = rule.rule
     if rule.endpoint not in OPEN and environ["REQUEST_METHOD"] != "OPTIONS":
-        g.principal = principal = _principal(environ.get("HTTP_AUTHORIZATION", ""))
+        environ[PRINCIPAL] = principal = _principal(environ.get("HTTP_AUTHORIZATION", ""))
         environ[WHO] = principal.id
 
 
 def caller() -> Principal:
     """Who sent the current request."""
-    return cast(Principal, g.principal)
+    return cast(Principal, request.environ[PRINCIPAL])
 
 
 def player() -> Principal:

@@ -17,10 +17,11 @@ _JSON = frozenset({"application/json", "application/json; charset=utf-8", "appli
 
 def json_body(request: Request) -> object:
     """The value of the body. Raises Problem `unsupported_media_type` or `too_large`, or Malformed."""
-    if request.environ.get("CONTENT_TYPE", "").lower() not in _JSON:
+    environ = request.environ
+    if environ.get("CONTENT_TYPE", "").lower() not in _JSON:
         raise Problem("unsupported_media_type")
-    data = request.get_data(cache=False)
-    if len(data) >= BODY_BYTES_MAX and request.content_length is None:  # It came in chunks, and was cut off here.
+    data = environ["wsgi.input"].read(BODY_BYTES_MAX + 1)
+    if len(data) > BODY_BYTES_MAX:
         raise Problem("too_large")
     return read_json(data)
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from flask import Response, request
+from flask import request
 from flask_smorest import Blueprint
 
 from schemas.answers import AppliedAnswer, QueuedAnswer, ReceiptAnswer
@@ -14,6 +14,7 @@ from services.api.auth import caller, player
 from services.api.backend import backend
 from services.api.body import json_body, no_query
 from services.api.conditions import idempotency_key, is_key, version_expected, wait_seconds
+from services.api.lean import Response
 from services.api.problems import Problem
 from services.api.waiting import Receipt, take_in, take_in_and_wait
 from services.intake import Submitted

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import msgspec
-from flask import Response, request
+from flask import request
 from flask_smorest import Blueprint
 
 from schemas.answers import BankAnswer, RecordAnswer
@@ -14,6 +14,7 @@ from services.api.access import look_at
 from services.api.backend import backend
 from services.api.body import load_query
 from services.api.commands import JSON
+from services.api.lean import Response
 from services.api.problems import Problem
 from services.api.projections import wait_for_deal
 from services.pressure import Wish

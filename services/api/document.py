@@ -4,9 +4,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import flask
 import flask_swagger_ui
 import msgspec
-from flask import Flask, Response, current_app, send_from_directory
+from flask import Flask, current_app, send_from_directory
 from flask_smorest import Api, Blueprint
 from marshmallow import Schema
 
@@ -16,6 +17,7 @@ from schemas.operations import KeysAnswer, KindAnswer, KindsAnswer
 from schemas.problems import KINDS
 from services.api import describe
 from services.api.backend import backend
+from services.api.lean import Response
 from services.api.problems import Problem
 
 JSON = "application/json"
@@ -83,7 +85,7 @@ def get_openapi() -> Response:
 
 @blueprint.get("/docs")
 @blueprint.doc(security=[], responses={200: {"description": "A page for people.", "content": {"text/html": {}}}})
-def get_docs() -> Response:
+def get_docs() -> flask.Response:
     """This document as a page; it loads nothing from elsewhere."""
     return _of_page(Response(PAGE, mimetype="text/html"))
 
@@ -92,7 +94,7 @@ def get_docs() -> Response:
 @blueprint.doc(security=[], responses=describe.answers({}, "not_found", is_open=True) | {
     200: {"description": "A part of the page."}
 })
-def get_docs_asset(asset: str) -> Response:
+def get_docs_asset(asset: str) -> flask.Response:
     """The parts of the page."""
     if asset == "start.js":
         return _of_page(Response(START, mimetype="text/javascript"))
@@ -126,7 +128,7 @@ def _kind(code: str) -> dict[str, Any]:
     return {"code": code, **KINDS[code]._asdict()}
 
 
-def _of_page(response: Response) -> Response:
+def _of_page(response: flask.Response) -> flask.Response:
     response.headers["Content-Security-Policy"] = PAGE_LOADS
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response

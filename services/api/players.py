@@ -1,7 +1,7 @@
 """Players: guest accounts, and the ledger of what they won and lost."""
 
 import msgspec
-from flask import Response, request
+from flask import request
 from flask_smorest import Blueprint
 
 from schemas.answers import LedgerAnswer, PlayerAnswer
@@ -13,6 +13,7 @@ from services.api.auth import caller
 from services.api.backend import backend
 from services.api.body import load_body, load_query, no_query
 from services.api.commands import JSON
+from services.api.lean import Response
 from services.api.problems import Problem
 from services.api.projections import wait_for_deals
 from services.api.waiting import take_in_and_wait

@@ -4,12 +4,13 @@ import math
 from collections.abc import Mapping
 
 import msgspec
-from flask import Flask, Response, request
+from flask import Flask, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from schemas.errors import Malformed
 from schemas.problems import MEDIA_TYPE, kind, problem
 from services.api.edge import CODE
+from services.api.lean import Response
 from services.store.wire import StoreUnavailable
 
 RETRY_SECONDS = 1

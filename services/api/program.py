@@ -1,19 +1,17 @@
 """The API as a process of its own: its connections, its server and its end."""
 
 import signal
-import socket
 import sys
 
 import gevent
 from flask import Flask
-from gevent.pywsgi import WSGIServer
 
 from services.api.app import create_app
 from services.config import Config
+from services.http.server import Server, listen
 from services.store.connect import connect
 from services.store.feed import Feed
 
-BACKLOG = 1024
 STOP_SECONDS_MAX = 5.0
 
 
@@ -28,14 +26,7 @@ def app_of(config: Config) -> Flask:
 
 def run(config: Config) -> None:
     """Serve until told to stop; requests under way are answered. The process must be monkey-patched."""
-    server = WSGIServer(_listener(config), app_of(config), log=None)
+    server = Server(listen(config.host, config.port, config.listen_fd), app_of(config))
     signal.signal(signal.SIGTERM, lambda number, frame: gevent.spawn(server.stop, STOP_SECONDS_MAX))
     server.serve_forever(stop_timeout=STOP_SECONDS_MAX)
 
-
-def _listener(config: Config) -> socket.socket:
-    """The socket to listen on: one that the parent has opened, or a new one."""
-    if config.listen_fd is not None:
-        return socket.socket(fileno=config.listen_fd)
-    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    return socket.create_server((config.host, config.port), family=family, backlog=BACKLOG)

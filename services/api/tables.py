@@ -4,7 +4,7 @@ import secrets
 from typing import Any
 
 import msgspec
-from flask import Response, request
+from flask import request
 from flask_smorest import Blueprint
 
 from schemas.answers import EventsAnswer, LobbyAnswer, TableAnswer, ViewAnswer
@@ -17,6 +17,7 @@ from services.api.backend import backend
 from services.api.body import load_body, load_query, no_query
 from services.api.commands import JSON, refusal
 from services.api.conditions import is_known
+from services.api.lean import Response
 from services.api.problems import Problem
 from services.api.waiting import take_in_and_wait
 from services.intake import Submitted

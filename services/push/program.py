@@ -10,12 +10,16 @@ from typing import Any
 import gevent
 
 from services.config import Config
+from services.http.server import Application, Server, StartResponse, listen
 from services.push.pulse import BEAT_SECONDS
-from services.push.server import Application, Server, StartResponse, listener
+from services.push.server import Front
 from services.push.service import Service
 from services.store.connect import connect
 from services.store.feed import Feed
 from services.tokens import KeyRing
+
+SILENT_BEATS_MAX = 5
+"""A client that owes us the rest of a request, or keeps a connection for the next, may be silent for so long."""
 
 STOP_SECONDS_MAX = 0.8  # The parent waits a second before it kills.
 
@@ -48,7 +52,11 @@ def _service(config: Config, beat_seconds: float) -> Service:
 
 def _serve(config: Config, application: Application, service: Service) -> None:
     _raise_limit_of_files()
-    server = Server(listener(config.host, config.port, config.listen_fd), application, service)
+    silent_seconds_max = SILENT_BEATS_MAX * service.pulse.seconds
+    server = Server(
+        listen(config.host, config.port, config.listen_fd), Front(application, service),
+        silent_seconds_max=silent_seconds_max,
+    )
     service.start()
     gevent.signal_handler(signal.SIGTERM, _stop, server, service)
     server.serve_forever(stop_timeout=STOP_SECONDS_MAX)

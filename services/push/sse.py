@@ -1,7 +1,6 @@
 """The stream of a table as Server-Sent Events (contract §3): one message per version, resumed by its id."""
 
-from collections.abc import Callable
-
+from services.http.server import Take
 from services.push.access import Asked, bear, existing, knows_code, principal_of
 from services.push.connection import Connection
 from services.push.cors import allowing
@@ -18,9 +17,6 @@ HEAD = (
     b"Connection: close\r\n"
 )
 WELCOME = b": welcome\nretry: 1000\n\n"  # Who is cut off comes back after a second.
-
-Take = Callable[[int], None]
-
 
 def prepare(service: Service, asked: Asked) -> Take:
     """Judge the request; the function that is given the socket and turns it into a stream. Raises Refused."""

@@ -7,11 +7,11 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
+from services.http.server import Take
 from services.push.access import Asked, Refused, bear, existing, knows_code, principal_of
 from services.push.messages import SOCKETS, Shows
 from services.push.service import Service
 from services.push.session import Session
-from services.push.sse import Take
 
 SUBPROTOCOL = Subprotocol("marias.v1")
 

@@ -1,43 +1,14 @@
-"""What is read as a request, and what is not: a guess here is a door for somebody else's request."""
+"""What clients meet who do not speak HTTP to push, or who say nothing at all."""
 
 import http.client
-import io
 import json
 import socket
 from collections.abc import Callable
 
 import pytest
 
-from services.push.heads import BadHead, Head
 from tests.push.clients import OPEN, SECONDS
 from tests.push.conftest import Push
-
-
-def test_names_are_the_same_in_any_letters_and_values_are_trimmed() -> None:
-    head = Head(io.BytesIO(b"Host: a\r\nContent-TYPE:  text/plain \r\nX-A: 1\r\nx-a: 2\r\n\r\nbody"))
-    assert head.get("content-type") == head.typeheader == "text/plain"
-    assert head.get("X-A") == "1"
-    assert head.get("absent") is None
-    assert sorted(head.headers) == ["content-type: text/plain", "host: a", "x-a: 1", "x-a: 2"]
-
-
-@pytest.mark.parametrize("text", [
-    pytest.param(b"Host: a\r\n folded\r\n\r\n", id="a folded line"),
-    pytest.param(b"Host a\r\n\r\n", id="a line without a colon"),
-    pytest.param(b": a\r\n\r\n", id="no name"),
-    pytest.param(b"Ho st: a\r\n\r\n", id="a space in a name"),
-    pytest.param(b"Host : a\r\n\r\n", id="a space before the colon"),
-    pytest.param(b"Host: a", id="an end in the middle"),
-    pytest.param(b"Host: a\r\n", id="no empty line"),
-    pytest.param(b"A: " + b"x" * 20_000 + b"\r\n\r\n", id="a line without end"),
-    pytest.param(b"A: x\r\n" * 101 + b"\r\n", id="too many"),
-    pytest.param(b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", id="two lengths"),
-    pytest.param(b"Content-Length: -1\r\n\r\n", id="a negative length"),
-    pytest.param(b"Content-Length: 1_0\r\n\r\n", id="a length that only Python can read"),
-])
-def test_what_is_no_head_is_refused(text: bytes) -> None:
-    with pytest.raises(BadHead):
-        Head(io.BytesIO(text))
 
 
 @pytest.mark.server
