@@ -10,7 +10,7 @@ import click
 from services.config import Config
 
 HELP = """\
-The archive of finished deals: run, verify, list.
+The archive of finished deals: run, verify, list, restore.
 
 `marias serve` archives every deal by itself some seconds after its end, in <data>/archive, and then trims the store.
 Each deal is one file, <partition>/<table>/<deal>.<first version>-<last version>.jsonl.zst: a header, then the entries
@@ -18,6 +18,7 @@ of the table's stream as they were. The files hold every card: they are readable
 
 \b
   marias archive run --all              archive now what is finished
+  marias archive restore [DIR]          make the tables again in an empty store
   marias archive verify [DIR]           every file: header, SHA-256, versions without a hole
   zstd -dc FILE | head -1               the header of a file, without this program
 """
@@ -74,6 +75,42 @@ def verify(data: Path | None, folder: Path | None) -> None:
     named = tables(folder)
     deals = sum(len(files(folder, table)) for table in named)
     click.echo(f"{deals} deals of {len(named)} tables are whole in {folder}")
+
+
+@archive.command()
+@_data
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
+def restore(data: Path | None, folder: Path | None) -> None:
+    """Make every archived table again in an empty store, as it was after its last archived deal.
+
+    Without REDIS_URL the store is the one in the data folder; `marias serve` must not run on it. Projections follow
+    at the next start. What is not in the archive does not come back: running deals, accounts and their chips.
+    """
+    from contextlib import ExitStack
+
+    from services.serve.errors import CannotServe
+    from services.serve.own_store import running_store
+    from services.store.cold import PastMissing
+    from services.store.connect import connect
+    from services.store.keys import all_partitions
+    from services.worker.restore import NotEmpty
+    from services.worker.restore import restore as make_again
+
+    folder = _folder(data, folder)
+    config = Config.from_environment().given(data=data)
+    with ExitStack() as held:
+        try:
+            redis = held.enter_context(connect(config.redis_url or held.enter_context(running_store(config))))
+            done = make_again(redis, folder, all_partitions(config.partitions), _restored)
+        except (NotEmpty, PastMissing, CannotServe) as error:
+            raise click.ClickException(str(error)) from error
+        finally:
+            _progress("")
+    click.echo(f"{done} tables restored from {folder}")
+
+
+def _restored(done: int, of: int) -> None:
+    _progress(f"restored: {done} of {of} tables")
 
 
 @archive.command(name="list")

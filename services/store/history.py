@@ -7,7 +7,8 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from services.store import cold, keys
-from services.store.wire import Fields, Reply, ask, ask_many, fields_of
+from services.store.cold import RawEntry
+from services.store.wire import Reply, ask, ask_many, fields_of
 
 PAGE = 1_000
 
@@ -73,7 +74,7 @@ def entries_after(redis: Redis, table: str, version: int) -> Iterator[Recorded]:
     while True:
         page = cold.entries(redis, table, version + 1, PAGE)
         for raw in cold.filled(redis, table, version + 1, None, page):
-            entry = _recorded(raw[0], fields_of(raw[1]))
+            entry = recorded(raw)
             if entry.version != version + 1:
                 raise BrokenStream(f"{table}: version {version + 1} is missing before {entry.version}")
             version = entry.version
@@ -123,9 +124,11 @@ def _last_version(redis: Redis, table: str) -> int:
     return _version(reply[0][0]) if reply else 0
 
 
-def _recorded(id_: bytes, fields: Fields) -> Recorded:
+def recorded(entry: RawEntry) -> Recorded:
+    """An entry of a table's stream, read."""
+    fields = fields_of(entry[1])
     return Recorded(
-        _version(id_),
+        cold.version_of(entry),
         int(fields[b"at"]),
         fields[b"a"].decode(),
         fields[b"k"].decode(),

@@ -72,7 +72,7 @@ def handle(held: Held, command: Command, place: Position, desk: Desk) -> Handled
         return Handled(answer, refund=_refund(held, command, body))
     except (Malformed, msgspec.DecodeError) as error:  # The API lets no such body in: somebody else wrote it.
         return Handled(_refusal(held, command, place, "malformed", {"message": str(error)}))
-    return _applied(held, command, place, made)
+    return applied(held, command, place, made)
 
 
 def open_account(command: Command, place: Position, desk: Desk) -> Handled:
@@ -116,7 +116,8 @@ def _decide(held: Held, command: Command, body: dict[str, object], desk: Desk) -
     return made
 
 
-def _applied(held: Held, command: Command, place: Position, made: Step) -> Handled:
+def applied(held: Held, command: Command, place: Position, made: Step) -> Handled:
+    """What is written when `command` has made of `held` what `made` says."""
     now = after(held, made.table)
     rests = at_rest(made.table)
     view = view_fragments(made.table, now.version)

@@ -93,3 +93,14 @@ def test_a_table_goes_to_the_archive_and_stays_what_it_was(tmp_path):
     with Running(copy) as server:
         assert told(server, table, token) == before
         assert marias(copy, "rebuild").returncode == 0
+        busy = marias(copy, "archive", "restore", str(archived))
+        assert busy.returncode == 1
+        assert "is in use by another" in busy.stderr
+
+    fresh = tmp_path / "fresh"
+    shutil.copytree(data / "keys", fresh / "keys")
+    shutil.copytree(archived, fresh / "archive")
+    restored = marias(fresh, "archive", "restore")
+    assert restored.stdout == f"1 tables restored from {fresh / 'archive'}\n", restored.stderr
+    with Running(fresh) as server:
+        until(lambda: told(server, table, token) == before)
