@@ -96,6 +96,10 @@ class Config:
         "AUDIT_REDIS_URL", _store, None,
         "The store that sealed records are read from for the role auditor. Unset: REDIS_URL.",
     )
+    replicas: int = _setting(
+        "MARIAS_REPLICAS", _whole, 0,
+        "How many replicas of the store must confirm what is written before it is answered or pushed. 0: none.",
+    )
     data: Path = _setting(  # noqa: RUF009  It is a field.
         "MARIAS_DATA", Path, DATA,
         "The data folder: the embedded store, and the keys that sign tokens and seal deals.",

@@ -54,7 +54,8 @@ def submit_many(redis: Redis, submitted: Sequence[Submitted], rates: Rates | Non
 
     `rates`: how many one player may send; None: as many as he likes.
     """
-    return [_taken(reply) for reply in scripts.run_many(redis, _INTAKE, [_call(each, rates) for each in submitted])]
+    calls = [_call(each, rates) for each in submitted]
+    return [_taken(reply) for reply in scripts.run_many(redis, _INTAKE, calls, confirmed=True)]
 
 
 def fingerprint(submitted: Submitted, body: bytes) -> str:

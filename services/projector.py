@@ -58,7 +58,7 @@ def parts(config: Config) -> list[Part]:
     assert config.redis_url is not None, "a role is run with the address of its store"
     assert config.jobs_redis_url is not None, "a role is run with the address of the queue of jobs"
     partitions = all_partitions(config.partitions)
-    stores = [connect(config.redis_url, blocking=True) for _ in range(4)]
+    stores = [connect(config.redis_url, blocking=True, replicas=config.replicas) for _ in range(4)]
     queue = bots(connect(config.jobs_redis_url))
 
     def ask_for(turns: list[tuple[str, int]]) -> None:

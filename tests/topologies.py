@@ -184,8 +184,8 @@ class Clustered(_Several):
 
     @property
     def url(self) -> str:
-        """The address by three of its nodes."""
-        return f"redis+cluster://{','.join(f'127.0.0.1:{each.port}' for each in self.nodes[-3:])}"
+        """The address by a master and two replicas of others."""
+        return f"redis+cluster://{','.join(f'127.0.0.1:{each.port}' for each in self.nodes[::4])}"
 
     def start(self) -> "Clustered":
         """Start all, introduce them to each other, share the slots and appoint the replicas."""

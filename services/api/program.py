@@ -19,7 +19,7 @@ def app_of(config: Config) -> Flask:
     """The application with connections and a feed of its own, as `config` says."""
     if config.redis_url is None:
         sys.exit("REDIS_URL is not set: the API needs the store of the tables.")
-    redis = connect(config.redis_url)
+    redis = connect(config.redis_url, replicas=config.replicas)
     audit = connect(config.audit_redis_url) if config.audit_redis_url else redis
     return create_app(redis, config, audit=audit, feed=Feed(redis, config.partitions).start())
 

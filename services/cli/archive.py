@@ -48,7 +48,7 @@ def run(data: Path | None, table: str | None, every: bool) -> None:
         raise click.BadParameter(f"{table} is no id of a table.", param_hint="--table")
     config = with_store(Config.from_environment().given(data=data))
     assert config.redis_url is not None
-    redis = connect(config.redis_url)
+    redis = connect(config.redis_url, replicas=config.replicas)
     folder = config.archive_beside
     partitions = keys.all_partitions(config.partitions) if table is None else []
     tables = [table] if table else [each for partition in partitions for each in history.tables_of(redis, partition)]

@@ -79,7 +79,7 @@ def _connected(config: Config) -> Iterator[Redis]:
     from services.store.connect import connect
 
     assert config.redis_url is not None
-    with connect(config.redis_url) as redis:
+    with connect(config.redis_url, replicas=config.replicas) as redis:
         yield redis
 
 

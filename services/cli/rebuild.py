@@ -30,7 +30,7 @@ def rebuild(data: Path | None) -> None:
     config = Config.from_environment()
     config = with_store(config if data is None else replace(config, data=data))
     assert config.redis_url is not None
-    redis = connect(config.redis_url)
+    redis = connect(config.redis_url, replicas=config.replicas)
     attach(redis, config.archive_beside if config.archive_beside.is_dir() else None)
     try:
         found = make_again(redis, all_partitions(config.partitions), _progress)

@@ -18,7 +18,7 @@ def run(config: Config) -> None:
     """Work until SIGTERM or Ctrl-C. When its store goes away rq gives up; then we begin again."""
     assert config.redis_url is not None, "a role is run with the address of its store"
     assert config.jobs_redis_url is not None, "the role `jobs` is run with the address of its queue"
-    use(connect(config.redis_url), config.archive)
+    use(connect(config.redis_url, replicas=config.replicas), config.archive)
     jobs_store = connect(config.jobs_redis_url, blocking=True)
     queue = bots(jobs_store)
     # Bots come first: somebody waits for them. Without a folder here, another's worker archives.

@@ -45,7 +45,7 @@ def serve_with_api(config: Config) -> None:
 def _service(config: Config, beat_seconds: float) -> Service:
     if config.redis_url is None:
         sys.exit("REDIS_URL is not set: the push process needs the store of the tables.")
-    redis = connect(config.redis_url)
+    redis = connect(config.redis_url, replicas=config.replicas)
     feed = Feed(redis, config.partitions)
     return Service(redis, feed, KeyRing(config.keys), config, beat_seconds=beat_seconds)
 

@@ -23,7 +23,7 @@ class UnfitStore(CannotServe):
     """The store cannot be used as it is; the message says why and what to set."""
 
 
-def check(url: str) -> list[str]:
+def check(url: str, replicas: int = 0) -> list[str]:
     """The warnings about the store at `url`. Raises UnfitStore when it might lose tables or is silent."""
     try:
         found = facts(url)
@@ -34,7 +34,7 @@ def check(url: str) -> list[str]:
         ) from error
     for each in found:
         refuse(url, each)
-    return list(dict.fromkeys(warning for each in found for warning in warnings(each)))
+    return list(dict.fromkeys(warning for each in found for warning in (*warnings(each), *unsafe(each, replicas))))
 
 
 def facts(url: str) -> list[Facts]:
@@ -86,6 +86,23 @@ def warnings(facts: Facts) -> Iterator[str]:
         yield "the store does not tell its appendfsync: unless it is `always`, a power cut loses commands"
     elif fsync != "always":
         yield f"the store's appendfsync is {fsync}: a power cut may lose answered commands. Set: always"
+
+
+def unsafe(facts: Facts, replicas: int) -> Iterator[str]:
+    """What the operator should know about what a fail-over may lose, or why nothing would be answered."""
+    connected = int(facts.get("connected_slaves", "0"))
+    if connected and not replicas:
+        yield (
+            "the store has replicas, but nobody waits for them: a fail-over may lose what was answered just before. "
+            "Set: MARIAS_REPLICAS=1"
+        )
+    elif connected < replicas:
+        yield f"MARIAS_REPLICAS is {replicas}, and a master has {connected} replicas: until it has more, it answers 503"
+    elif connected and connected == replicas:
+        yield (
+            f"MARIAS_REPLICAS is {replicas}, and a master has just so many: when one is lost or becomes the master, "
+            "nothing is answered until there is another"
+        )
 
 
 def _facts(redis: Redis) -> Facts:

@@ -105,7 +105,7 @@ def _store(
         queue = config.jobs_redis_url or jobs_url(config.redis_url)
         if queue is None:
             raise NoQueue
-        for warning in own.check(config.redis_url):
+        for warning in own.check(config.redis_url, config.replicas):
             say(f"warning: {warning}")
         return [], replace(config, jobs_redis_url=queue)
     server = find_server()

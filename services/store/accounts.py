@@ -13,7 +13,7 @@ from redis import Redis
 
 from engine.bank import Bank, Command, Refund, Transfer, Transferred, decide, evolve, refund_of
 from services.store import keys, scripts
-from services.store.wire import Argument, Fields, ask, ask_many, fields_of, first_error
+from services.store.wire import Argument, Fields, ask, ask_many, confirm, fields_of, first_error
 
 OPENING_CHIPS = 10_000
 ATTEMPTS_MAX = 64
@@ -173,7 +173,10 @@ def _post(redis: Redis, order: _Order) -> None:
     for _ in range(ATTEMPTS_MAX):
         seen = _read(redis, order)
         events = decide(seen.bank, order.command)
-        if not events or _write(redis, order, seen, events[0]):
+        if not events:
+            confirm(redis, keys.account(order.accounts[0]))  # It was done before, by somebody who may not know it.
+            return
+        if _write(redis, order, seen, events[0]):
             return
     raise Contended(order.accounts[0])
 
@@ -218,7 +221,7 @@ def _write(redis: Redis, order: _Order, seen: _Seen, event: Transferred) -> bool
     posting = _fields(event, order.origin, seen.now)
     field = _field(first, _table_of(event) or "", order.command.id)
     arguments = (event.id, order.under_way, field, seen.now, len(posting), *posting, *rows)
-    return bool(scripts.run(redis, _ACCOUNT, names, arguments))
+    return bool(scripts.run(redis, _ACCOUNT, names, arguments, confirmed=True))
 
 
 def _field(player: str, table: str, transfer: str) -> str:

@@ -1,6 +1,6 @@
 """The only write to a table: a command's events, receipt, views and cursor together, or nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
@@ -9,7 +9,9 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from services.store import keys, scripts
-from services.store.wire import Argument
+from services.store.channels import publish
+from services.store.topology import replicas_of
+from services.store.wire import Argument, ask_many, first_error
 
 BATCH_MAX = 32
 
@@ -87,10 +89,35 @@ def apply_many(redis: Redis, entries: Sequence[Entry | Answer]) -> list[Result]:
     """Write the entries in order, each whole or not at all, in one round trip.
 
     Within a partition nothing after a failed entry is written, since each names the command before it.
-    Raises StoreUnavailable when it is unknown which were written; sending them again is safe.
+    Raises StoreUnavailable when it is unknown which were written; sending them again is safe. Where replicas must
+    confirm, live readers are told after that, in a second round trip.
     """
-    replies = scripts.run_many(redis, _APPLY, [_call(entry) for entry in entries])
-    return [_result(reply) for reply in replies]
+    told_after = replicas_of(redis) > 0
+    calls = [_call(entry, tells=not told_after) for entry in entries]
+    results = [_result(reply) for reply in scripts.run_many(redis, _APPLY, calls, confirmed=True)]
+    if told_after:
+        _tell(redis, entries, results)
+    return results
+
+
+def tell_to_look(redis: Redis, partitions: Iterable[str]) -> None:
+    """Live readers may have missed something of these partitions that was written and confirmed: they look it up."""
+    first_error(ask_many(redis, [publish(redis, keys.push(each), b"") for each in partitions]))
+
+
+def _tell(redis: Redis, entries: Sequence[Entry | Answer], results: Sequence[Result]) -> None:
+    """What the script tells by itself where no replica need confirm."""
+    told = []
+    for entry, result in zip(entries, results, strict=True):
+        if result.status in (Status.APPLIED, Status.DUPLICATE):
+            aggregate, field = entry.position.aggregate, keys.receipt_field(entry.position.actor, entry.position.key)
+            if result.status is Status.APPLIED and isinstance(entry, Entry):
+                message = _message(entry, field, _view(entry))
+            else:
+                receipt = result.detail if result.status is Status.DUPLICATE else entry.receipt
+                message = b"\1".join((aggregate.encode(), field.encode(), receipt))
+            told.append(publish(redis, keys.push(keys.partition_of(aggregate)), message))
+    first_error(ask_many(redis, told))
 
 
 def _result(reply: list[bytes] | ResponseError) -> Result:
@@ -123,9 +150,9 @@ def _keys(aggregate: str) -> tuple[str, ...]:
 _FEW = 6  # So many of the keys are used by an entry that does nothing but append.
 
 
-def _call(entry: Entry | Answer) -> scripts.Call:
+def _call(entry: Entry | Answer, *, tells: bool) -> scripts.Call:
     aggregate, fence, previous, command, actor, key, _ = entry.position
-    channel = keys.push(keys.partition_of(aggregate))
+    channel = keys.push(keys.partition_of(aggregate)) if tells else ""
     field = keys.receipt_field(actor, key)
     expected = "" if entry.expected is None else entry.expected
     forget = "" if entry.forget_at is None else entry.forget_at
@@ -134,21 +161,33 @@ def _call(entry: Entry | Answer) -> scripts.Call:
     if isinstance(entry, Answer):
         return scripts.Call(named, (*head, "", *entry.dead))
     more = _more(entry)
-    arguments = (*head, *_writes(entry, field), *(more or ("",)), *_feed(entry))
+    view = _view(entry)
+    message = _message(entry, field, view) if tells else b""
+    arguments = (*head, *_writes(entry, message, view), *(more or ("",)), *_feed(entry))
     return scripts.Call(named if more else named[:_FEW], arguments)
 
 
-def _writes(entry: Entry, field: str) -> tuple[Argument, ...]:
-    aggregate, _, _, _, actor, key, fingerprint = entry.position
-    view = b"\0".join((entry.brief, *entry.private))
-    about = b"\0".join((entry.about, entry.who.encode(), entry.code.encode(), b"%d" % entry.settled))
-    message = b"\1".join(
+def _message(entry: Entry, field: str, view: tuple[bytes, bytes]) -> bytes:
+    """What live readers are told."""
+    return b"\1".join(
         (
-            *(aggregate.encode(), field.encode(), entry.receipt, b"%d" % (entry.expected + 1), b"%d" % entry.at),
-            *(b"\0".join((entry.shown[0], *(seen or b"" for seen in entry.shown[1]))), view, about),
+            *(entry.position.aggregate.encode(), field.encode(), entry.receipt),
+            *(b"%d" % (entry.expected + 1), b"%d" % entry.at),
+            *(b"\0".join((entry.shown[0], *(seen or b"" for seen in entry.shown[1]))), *view),
             b"1" if entry.about_changed else b"",
         )
     )
+
+
+def _view(entry: Entry) -> tuple[bytes, bytes]:
+    """The part of the view that moves change, and the rest, as they are stored."""
+    about = (entry.about, entry.who.encode(), entry.code.encode(), b"%d" % entry.settled)
+    return b"\0".join((entry.brief, *entry.private)), b"\0".join(about)
+
+
+def _writes(entry: Entry, message: bytes, seen: tuple[bytes, bytes]) -> tuple[Argument, ...]:
+    _, _, _, _, actor, key, fingerprint = entry.position
+    view, about = seen
     return (
         *(entry.expected + 1, entry.at, actor, key, fingerprint, entry.events, entry.tag, message, view),
         about if entry.about_changed else b"",

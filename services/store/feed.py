@@ -97,8 +97,11 @@ class Feed:
             self._ears.listen(self._channels)
             self._catch_up()
             self._ready.set()
-        for message in self._ears.hear(seconds_max):
-            self._dispatch(message.data.split(b"\1"))
+        for channel, data in self._ears.hear(seconds_max):
+            if data:
+                self._dispatch(data.split(b"\1"))
+            else:
+                self._catch_up(channel[4:6].decode())
 
     def _run(self) -> None:
         pause = 0.02
@@ -119,11 +122,13 @@ class Feed:
         if len(parts) > 3 and (watchers := self._watchers.get(table)):
             _call_all(watchers, _change(table, parts))
 
-    def _catch_up(self) -> None:
-        """The connection is new: watchers start over, and answers that came meanwhile are looked up."""
-        for watchers in list(self._watchers.values()):
-            _call_all(watchers, None)
-        waiting = list(self._waiters)
+    def _catch_up(self, partition: str = "") -> None:
+        """The connection is new, or a worker says that something may have been missed: watchers start over, and
+        answers that came meanwhile are looked up."""
+        for table, watchers in list(self._watchers.items()):
+            if not partition or keys.partition_of(table) == partition:
+                _call_all(watchers, None)
+        waiting = [place for place in list(self._waiters) if not partition or keys.partition_of(place[0]) == partition]
         replies = ask_many(self._redis, [("HGET", keys.receipts(table), field) for table, field in waiting])
         for place, receipt in zip(waiting, replies, strict=True):
             if isinstance(receipt, bytes):

@@ -47,7 +47,7 @@ class Roll(NamedTuple):
 def claim(redis: Redis, partitions: Sequence[str], nonce: str, ms: int = LEASE_MS) -> dict[str, Lease]:
     """Those of `partitions` that nobody owned, now the caller's for `ms`; one round trip."""
     calls = [scripts.Call((keys.lease(each), keys.state(each)), (nonce, ms)) for each in partitions]
-    replies = scripts.run_many(redis, _CLAIM, calls)
+    replies = scripts.run_many(redis, _CLAIM, calls, confirmed=True)
     first_error(replies)
     return {
         partition: Lease(reply[0].decode(), reply[1].decode(), reply[2] == b"1")
@@ -59,7 +59,7 @@ def claim(redis: Redis, partitions: Sequence[str], nonce: str, ms: int = LEASE_M
 def renew(redis: Redis, fences: Mapping[str, str], ms: int = LEASE_MS) -> set[str]:
     """Prolong the leases on the partitions of `fences`; gives those that are lost."""
     calls = [scripts.Call((keys.lease(each),), (fence, ms)) for each, fence in fences.items()]
-    replies = scripts.run_many(redis, _RENEW, calls)
+    replies = scripts.run_many(redis, _RENEW, calls, confirmed=True)
     first_error(replies)
     return {partition for partition, kept in zip(fences, replies, strict=True) if not kept}
 

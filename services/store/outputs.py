@@ -133,7 +133,7 @@ class Held(Exception):
 
 def commit_many(redis: Redis, work: Sequence[tuple[Step, Sequence[Output]]], space: Space = LIVE) -> list[bool]:
     """`commit` of each step, in order, in one round trip. Raises Held when one was stopped by that."""
-    replies = scripts.run_many(redis, _COMMIT, [_call(step, outputs, space) for step, outputs in work])
+    replies = scripts.run_many(redis, _COMMIT, [_call(*each, space) for each in work], confirmed=True)
     first_error(replies)
     if -1 in replies:
         raise Held

@@ -24,7 +24,7 @@ def run(config: Config) -> None:
     limit_memory(config.worker_memory)
     make_auditor_keys(config.keys)
     auditor = read_public_key(config.keys)
-    redis = connect(config.redis_url)
+    redis = connect(config.redis_url, replicas=config.replicas)
     folder.attach(redis, config.archive)
     desk = Desk(redis, lambda: draw(lambda key: seal(auditor, key)), config.opening_chips)
     partitions = keys.all_partitions(config.partitions)

@@ -5,9 +5,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from services.store import history, keys, leases
-from services.store.append import BATCH_MAX
+from services.store.append import BATCH_MAX, tell_to_look
 from services.store.channels import Ears
 from services.store.commands import Command
+from services.store.topology import replicas_of
 from services.store.wire import StoreUnavailable
 from services.worker.batch import Batches, Outcome, Owner
 from services.worker.handle import Desk
@@ -78,6 +79,7 @@ class Worker:
         if self._interrupted:
             self.owned.renew()
             self._reread(self.cursors)
+            self._tell_to_look(list(self.cursors))
             self._interrupted = False
         self.owned.look()
         self._listen()
@@ -107,7 +109,14 @@ class Worker:
             self.cursors[partition] = leases[partition].cursor
             self._fences[partition] = leases[partition].fence
             self._inbox.open(partition, leases[partition].cursor)
+        self._tell_to_look(claimed)
         self._followed = self.owned.changes
+
+    def _tell_to_look(self, partitions: Sequence[str]) -> None:
+        """Where replicas confirm, a command may have been applied and nobody told. Both the leases and all before
+        them are confirmed by now."""
+        if partitions and replicas_of(self._redis):
+            tell_to_look(self._redis, partitions)
 
     def _lose(self, partitions: Sequence[str]) -> None:
         self._ears.remove(list(map(keys.bell, partitions)))

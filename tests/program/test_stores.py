@@ -130,3 +130,18 @@ def test_the_command_line_names_an_absolute_folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     words = embedded.command(Path("/x/valkey-server"), Path("here"), Path("/run/s.sock"))
     assert words[words.index("--dir") + 1] == str(tmp_path / "here")
+
+
+@pytest.mark.parametrize(("connected", "replicas", "says"), [
+    ("2", 0, "nobody waits for them"),
+    ("1", 2, "until it has more"),
+    ("1", 1, "just so many"),
+])
+def test_replicas_that_are_not_used_or_too_few_are_warned_of(connected, replicas, says):
+    (warning,) = own.unsafe({"connected_slaves": connected}, replicas)
+    assert says in warning
+
+
+@pytest.mark.parametrize(("connected", "replicas"), [("0", 0), ("2", 1), ("3", 2)])
+def test_replicas_enough_raise_no_warning(connected, replicas):
+    assert list(own.unsafe({"connected_slaves": connected}, replicas)) == []

@@ -5,7 +5,7 @@
 -- ARGV  1 fence: the lease of the caller
 --       2 id of the command before this one in the partition  3 id of this command
 --       4 version the decision was made at, "": any (then nothing may be appended)
---       5 channel of live readers  6 aggregate  7 field "<actor>/<key>"  8 receipt
+--       5 channel of live readers, "": they are told later  6 aggregate  7 field "<actor>/<key>"  8 receipt
 --       9 when its receipts may be forgotten, ms, "": leave that
 --       10 version of the new entry, "": a command without events; then only 11... follow, the fields and values
 --          of a dead letter, if any
@@ -39,7 +39,7 @@ end
 local stored = redis.call('HGET', receipts, field)
 if stored then
   redis.call('HSET', state, 'cur', command)
-  redis.call('PUBLISH', ARGV[5], table.concat({ARGV[6], field, stored}, '\1'))
+  if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], table.concat({ARGV[6], field, stored}, '\1')) end
   return {'duplicate', stored}
 end
 
@@ -59,7 +59,7 @@ if version == '' then
   redis.call('HSET', receipts, field, receipt)
   redis.call('HSET', state, 'cur', command)
   redis.call('HDEL', state, 'tries:' .. command)
-  redis.call('PUBLISH', ARGV[5], table.concat({ARGV[6], field, receipt}, '\1'))
+  if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], table.concat({ARGV[6], field, receipt}, '\1')) end
   return {'applied'}
 end
 
@@ -98,5 +98,5 @@ if more then
   if ARGV[25] ~= '' then redis.call('HDEL', state, 'tries:' .. command) end
 end
 redis.call('HSET', state, 'cur', command)
-redis.call('PUBLISH', ARGV[5], ARGV[17])
+if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], ARGV[17]) end
 return {'applied'}
