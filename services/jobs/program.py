@@ -1,6 +1,11 @@
 """The role `jobs`: one worker of rq, as long as it is not told to stop."""
 
+import logging
 import time
+from collections.abc import Sequence
+
+from redis.exceptions import RedisError
+from rq import Queue
 
 from services.config import Config
 from services.jobs.queue import bots, deals
@@ -13,9 +18,11 @@ WORKER_SECONDS = 30
 MAINTENANCE_SECONDS = 15
 PAUSE_SECONDS = 1.0
 
+_log = logging.getLogger(__name__)
+
 
 def run(config: Config) -> None:
-    """Work until SIGTERM or Ctrl-C. When its store goes away rq gives up; then we begin again."""
+    """Work until SIGTERM or Ctrl-C. When its store goes away rq gives up, or fails; then we begin again."""
     assert config.redis_url is not None, "a role is run with the address of its store"
     assert config.jobs_redis_url is not None, "the role `jobs` is run with the address of its queue"
     use(connect(config.redis_url, replicas=config.replicas), config.archive)
@@ -23,16 +30,23 @@ def run(config: Config) -> None:
     queue = bots(jobs_store)
     # Bots come first: somebody waits for them. Without a folder here, another's worker archives.
     queues = [queue] if config.archive is None else [queue, deals(jobs_store)]
-    while True:
+    while not _work(queues):
+        time.sleep(PAUSE_SECONDS)
+
+
+def _work(queues: Sequence[Queue]) -> bool:
+    """Work as long as the store is there; True when told to stop."""
+    try:
         worker = QuickWorker(
             queues,
-            connection=queue.connection,
-            serializer=queue.serializer,
+            connection=queues[0].connection,
+            serializer=queues[0].serializer,
             worker_ttl=WORKER_SECONDS,
             maintenance_interval=MAINTENANCE_SECONDS,
         )
         worker.log_job_description = False
         worker.work(logging_level="WARNING")
-        if worker.is_told_to_stop:
-            return
-        time.sleep(PAUSE_SECONDS)
+    except (RedisError, OSError) as error:
+        _log.warning("the store of the jobs is away: %s", error)
+        return False
+    return worker.is_told_to_stop

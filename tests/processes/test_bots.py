@@ -7,14 +7,17 @@ import subprocess
 import sys
 import time
 import zlib
+from pathlib import Path
 
 import pytest
 from fakeredis import FakeRedis, FakeServer
 from redis import Redis
+from redis.exceptions import BusyLoadingError, ConnectionError
 from rq import Queue
 
 from engine import bots as policies
-from services.jobs import bot_moves, store
+from services.config import Config
+from services.jobs import bot_moves, program, store
 from services.jobs.queue import QUEUE_MAX, TURNS_MAX, bots, put_bot_moves
 from services.jobs.quick import QuickWorker
 from services.processes import bot_turns
@@ -230,3 +233,25 @@ def test_the_role_stops_at_once_when_told_to(server) -> None:
         process.kill()
         process.wait()
         client.close()
+
+
+def test_the_role_outlives_a_store_that_is_gone_when_it_begins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    begun = []
+
+    class Worker:
+        is_told_to_stop = True
+
+        def __init__(self, *given: object, **more: object) -> None:
+            begun.append(self)
+            if len(begun) < 3:
+                raise ConnectionError("it is not there yet")
+
+        def work(self, **given: object) -> None:
+            if len(begun) < 4:
+                raise BusyLoadingError("it still reads its log")
+
+    monkeypatch.setattr(program, "QuickWorker", Worker)
+    monkeypatch.setattr(program, "PAUSE_SECONDS", 0.0)
+    nowhere = f"unix://{tmp_path}/nobody"
+    program.run(Config(redis_url=nowhere, jobs_redis_url=nowhere))
+    assert len(begun) == 4
