@@ -79,14 +79,29 @@ def forgotten(redis: Redis, partition: str, now: int) -> None:
     """End the buy-ins of this partition's players whose sit was decided, but whose worker died before it said so.
 
     Whether the chips came is told by the table's history alone; its cursor tells that nothing more will come.
+
+    One that cannot be settled, such as of a name that no worker has given, is told loudly and keeps none of the others.
     """
     for buy_in in accounts.under_way(redis, partition):
-        if now - buy_in.at > PATIENCE_MS and _is_decided(redis, buy_in):
-            if _came(redis, buy_in):
-                accounts.arrived(redis, buy_in)
-            else:
-                _log.warning("buy-in %s of %s is given back", buy_in.transfer, buy_in.player)
-                accounts.refund(redis, buy_in.player, buy_in.transfer)
+        if now - buy_in.at > PATIENCE_MS:
+            try:
+                _end(redis, buy_in)
+            except StoreUnavailable:
+                raise
+            except Exception:
+                _log.critical("buy-in %s of %s cannot be settled", buy_in.transfer, buy_in.player, exc_info=True)
+
+
+def _end(redis: Redis, buy_in: BuyIn) -> None:
+    if not keys.is_table_id(buy_in.table):
+        raise ValueError(f"{buy_in.table!r} is no table")
+    if not _is_decided(redis, buy_in):
+        return
+    if _came(redis, buy_in):
+        accounts.arrived(redis, buy_in)
+    else:
+        _log.warning("buy-in %s of %s is given back", buy_in.transfer, buy_in.player)
+        accounts.refund(redis, buy_in.player, buy_in.transfer)
 
 
 def _is_decided(redis: Redis, buy_in: BuyIn) -> bool:

@@ -140,7 +140,8 @@ def under_way(redis: Redis, partition: str) -> list[BuyIn]:
 
 
 def _buy_in(field: str, at: int) -> BuyIn:
-    player, table, transfer = field.split("|")
+    player, _, rest = field.partition("|")
+    table, _, transfer = rest.partition("|")
     return BuyIn(player, table, transfer, at)
 
 

@@ -143,6 +143,33 @@ def test_a_buy_in_of_a_sit_that_was_refused_is_given_back_though_its_worker_died
     assert_all_chips_are_there(house)
 
 
+@pytest.mark.parametrize("foreign", ["nonsense", f"{BARA}|{TABLE}|nonsense", f"{BARA}|nowhere|nowhere.1-0", "a|b|c|d"])
+def test_a_buy_in_that_no_worker_named_is_told_and_keeps_none_of_the_others(
+    house: House, foreign: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    house.open(stake="bankroll", buy_in=BUY_IN)
+    house.say(TABLE, BARA, "leave")
+    cursor = history.cursors(house.redis, ["01"])["01"]
+    house.redis.hset(keys.buy_ins("01"), foreign, 1)
+    accounts.withdraw(house.redis, BARA, f"{TABLE}.{cursor}", BUY_IN, TABLE)
+    settle(house.redis)
+    assert accounts.balance(house.redis, BARA) == 10_000
+    assert "cannot be settled" in caplog.text
+    assert foreign.encode() in house.redis.hkeys(keys.buy_ins("01")), "it stays for the operator to see"
+
+
+def test_a_late_withdrawal_of_a_worker_that_was_long_replaced_is_given_back(house: House) -> None:
+    """It had read the account before its successor refused the sit and found nothing to give back."""
+    house.open(stake="bankroll", buy_in=BUY_IN)
+    house.say(TABLE, BARA, "leave")
+    transfer = f"{TABLE}.{history.cursors(house.redis, ['01'])['01']}"
+    accounts.refund(house.redis, BARA, transfer)
+    accounts.withdraw(house.redis, BARA, transfer, BUY_IN, TABLE)
+    settle(house.redis)
+    assert accounts.balance(house.redis, BARA) == 10_000
+    assert_all_chips_are_there(house)
+
+
 def test_a_buy_in_that_came_is_not_given_back_though_the_log_is_behind(house: House) -> None:
     house.open(stake="bankroll", buy_in=BUY_IN)
     house.say(TABLE, ANA, "sit")
