@@ -50,21 +50,63 @@ class KindsAnswer(Answer):
     problems = fields.List(fields.Nested(KindAnswer), required=True)
 
 
+class ServerAnswer(Answer):
+    """A master of the store."""
+
+    version = fields.String(required=True)
+    aof = fields.Boolean(required=True, metadata=described("Does it keep an append-only file?"))
+    fsync = fields.String(required=True, metadata=described("When that is forced to the disk; empty: not told."))
+    last_write_ok = fields.Boolean(required=True)
+    memory = fields.Integer(required=True, metadata=described("Bytes."))
+    memory_max = fields.Integer(required=True, metadata=described("Bytes; 0: no limit."))
+    policy = fields.String(required=True, metadata=described("What it does when it is full."))
+    replicas = fields.Integer(required=True)
+
+
+class LagAnswer(Answer):
+    """How old the oldest entry of the log is that a reader has not handled."""
+
+    projections = fields.Float(required=True, allow_none=True)
+    bots = fields.Float(required=True, allow_none=True)
+    settlement = fields.Float(required=True, allow_none=True)
+
+
 class PartitionAnswer(Answer):
-    """How one partition fares."""
+    """How one partition fares; null is what this process may not know."""
 
     partition = fields.String(required=True)
     owned = fields.Boolean(required=True, metadata=described("Does a living worker hold it?"))
+    owner = fields.String(required=True, metadata=described("Its name; empty: nobody."))
     waiting = fields.Integer(required=True, metadata=described("Commands that are not decided yet."))
-    dead = fields.Integer(required=True, metadata=described("Commands that were given up."))
-    tables = fields.Integer(required=True)
+    oldest_seconds = fields.Float(required=True, metadata=described("How long the oldest of them waits."))
+    dead = fields.Integer(required=True, allow_none=True, metadata=described("Commands that were given up."))
+    tables = fields.Integer(required=True, allow_none=True)
+    frozen = fields.Integer(
+        required=True, allow_none=True, metadata=described("Tables whose projections are stopped by an error."))
+    stuck = fields.Integer(required=True, allow_none=True, metadata=described("Payments that could not be posted."))
+    lag_seconds = fields.Nested(LagAnswer, required=True)
+
+
+class JobsAnswer(Answer):
+    """One queue of jobs."""
+
+    queue = fields.String(required=True)
+    waiting = fields.Integer(required=True)
+    oldest_seconds = fields.Float(required=True)
+    failed = fields.Integer(required=True)
 
 
 class OperationsAnswer(Answer):
     """How the service fares."""
 
+    healthy = fields.Boolean(required=True)
+    troubles = fields.List(fields.String(), required=True, metadata=described("Why it is not, in words."))
+    warnings = fields.List(fields.String(), required=True)
+    servers = fields.List(fields.Nested(ServerAnswer), required=True)
     workers = fields.List(fields.String(), required=True)
     partitions = fields.List(fields.Nested(PartitionAnswer), required=True)
+    jobs = fields.List(fields.Nested(JobsAnswer), required=True, allow_none=True)
+    table_bytes = fields.Integer(required=True, allow_none=True, metadata=described("Mean memory of a table."))
 
 
 class DeadLetter(Answer):

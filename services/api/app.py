@@ -15,11 +15,15 @@ from services.api.guests import Guests
 from services.api.lean import Lean
 from services.api.log import access_log
 from services.api.metrics import Metrics
+from services.api.store_metrics import StoreMetrics
 from services.api.waiting import WAITERS_MAX
 from services.config import Config
 from services.intake import submit
+from services.operations.fare import fare
 from services.pressure import Pressure, Rates
+from services.store.connect import connect
 from services.store.feed import Feed
+from services.store.keys import all_partitions
 from services.tokens import KeyRing
 
 
@@ -31,6 +35,9 @@ def create_app(
     `audit` reads the sealed records for auditors; `feed` and `ring` may be shared with push in one process.
     """
     metrics = Metrics()
+    jobs = connect(config.jobs_redis_url) if config.jobs_redis_url else None
+    look = partial(fare, redis, jobs, all_partitions(config.partitions))
+    metrics.registry.register(StoreMetrics(look))
     app = Lean(__name__)
     app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_MAX
     app.extensions[EXTENSION] = Backend(
@@ -44,6 +51,7 @@ def create_app(
         waiters=threading.BoundedSemaphore(WAITERS_MAX),
         guests=Guests(config.guest_rate, config.trusted_proxies),
         pressure=Pressure(redis),
+        fare=look,
     )
     app.before_request(authenticate)
     document.describe_app(app, [

@@ -11,6 +11,7 @@ from services.api.guests import Guests
 from services.api.metrics import Metrics
 from services.config import Config
 from services.intake import Submitted, Taken
+from services.operations.fare import Fare
 from services.pressure import Pressure
 from services.store.feed import Feed
 from services.tokens import KeyRing
@@ -35,6 +36,7 @@ class Backend:
     waiters: threading.Semaphore
     guests: Guests
     pressure: Pressure
+    fare: Callable[[], Fare]
 
 
 def backend() -> Backend:

@@ -6,7 +6,6 @@ import msgspec
 from flask import Response, request
 from flask_smorest import Blueprint
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from redis import Redis
 
 from schemas.operations import DeadLettersAnswer, LiveAnswer, OperationsAnswer, ReadyAnswer
 from services.api import describe
@@ -15,12 +14,13 @@ from services.api.backend import backend
 from services.api.body import no_query
 from services.api.commands import JSON
 from services.api.problems import Problem
+from services.operations.fare import document
+from services.operations.health import troubles, warnings
 from services.operations.letters import letters
-from services.store import keys, leases
+from services.store import keys
 from services.store.wire import ask_many, first_error
 
 DEAD_LETTERS_MAX = 100
-WAITING_COUNTED_MAX = 1000
 
 blueprint = Blueprint("operations", __name__, description="Health and operations.")
 
@@ -50,19 +50,19 @@ def get_ready() -> Response:
     "description": "Prometheus' text format.", "content": {"text/plain": {"schema": {"type": "string"}}},
 }})
 def get_metrics() -> Response:
-    """What this process has counted."""
+    """What this process has counted, what all workers have, and how the store fares."""
     return Response(generate_latest(backend().metrics.registry), content_type=CONTENT_TYPE_LATEST)
 
 
 @blueprint.get("/v1/operations")
 @blueprint.doc(responses=describe.answers({200: OperationsAnswer}, "forbidden", "malformed"))
 def get_operations() -> Response:
-    """Which workers live, and for each partition what waits and what was given up. For operators and auditors."""
+    """How everything fares: the store, the workers, and each partition. For operators and auditors; never a card."""
     operator()
     no_query(request)
-    redis = backend().redis
-    workers = leases.heartbeat(redis, "").workers
-    return _json({"workers": workers, "partitions": _fare(redis, _partitions())})
+    found = backend().fare()
+    wrong = troubles(found)
+    return _json({"healthy": not wrong, "troubles": wrong, "warnings": warnings(found), **document(found)})
 
 
 @blueprint.get("/v1/operations/dead-letters")
@@ -77,25 +77,6 @@ def get_dead_letters() -> Response:
 
 def _partitions() -> list[str]:
     return keys.all_partitions(backend().config.partitions)
-
-
-def _fare(redis: Redis, partitions: list[str]) -> list[dict[str, Any]]:
-    cursors = ask_many(redis, [("HGET", keys.state(each), "cur") for each in partitions])
-    first_error(cursors)
-    replies = ask_many(redis, [
-        request for each, cursor in zip(partitions, cursors, strict=True) for request in (
-            ("EXISTS", keys.lease(each)),
-            ("XRANGE", keys.commands(each), b"(" + (cursor or b"0-0"), "+", "COUNT", WAITING_COUNTED_MAX),
-            ("XLEN", keys.dead(each)),
-            ("SCARD", keys.tables(each)),
-        )
-    ])
-    first_error(replies)
-    rows = zip(partitions, *(replies[part::4] for part in range(4)), strict=True)
-    return [
-        {"partition": each, "owned": bool(owned), "waiting": len(waiting), "dead": dead, "tables": tables}
-        for each, owned, waiting, dead, tables in rows
-    ]
 
 
 def _json(value: dict[str, Any]) -> Response:

@@ -268,6 +268,11 @@ def workers_gaps() -> str:
     return "m:{workers}:gaps"
 
 
+def tallies() -> str:
+    """Hash of what all processes have counted since the data began: `<role>.<what>` -> number."""
+    return "m:{workers}:sum"
+
+
 def workers_bell() -> str:
     """Channel that tells workers that one has come or gone."""
     return "m:{workers}:bell"

@@ -9,9 +9,9 @@ from services.store import keys, scripts
 from services.store.channels import publish
 from services.store.wire import ask_many, first_error
 
-LEASE_MS = 8_000
-RENEW_MS = 2_000
-ALIVE_MS = 6_000  # Less than a lease: once that ends, the others have shared the dead worker's part.
+LEASE_MS = 3_500
+RENEW_MS = 1_000
+ALIVE_MS = 3_000  # Less than a lease: once that ends, the others have shared the dead worker's part.
 
 GAP_MS = 6_000
 GAPS_MAX = 8

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from services.store import accounts, history, keys
-from services.store.append import Entry, Position, Result, Status, apply_many
+from services.store.append import Answer, Entry, Position, Result, Status, apply_many
 from services.store.clock import forget_member
 from services.store.cold import PastMissing
 from services.store.commands import Command
 from services.store.wire import StoreUnavailable
 from services.worker.handle import Desk, Handled, handle, open_account, park
 from services.worker.held import Held, Tables
+from services.worker.tally import Tally
 from services.worker.watchdog import DECIDE_TICKS_MAX, READ_TICKS_MAX, TookTooLong, Watchdog, told
 
 TRIES_MAX = 3
@@ -53,8 +54,9 @@ class Outcome(NamedTuple):
 class Batches:
     """Decides batches for one worker. Tables in memory go on only once the store has their entry."""
 
-    def __init__(self, desk: Desk, tables: Tables) -> None:
+    def __init__(self, desk: Desk, tables: Tables, tally: Tally) -> None:
         self._desk = desk
+        self._tally = tally
         self._tables = tables
         self._watchdog = Watchdog()
         self._fresh: dict[str, Held] = {}
@@ -118,6 +120,7 @@ class Batches:
             if isinstance(failure, MemoryError):
                 self._tables.forget_all()
             error = told(failure)
+        self._tally.count("worker.failed_tries")
         tries = self._count(partition, command)
         del self._tries[command.id]
         self._tables.forget(place.aggregate)
@@ -152,6 +155,7 @@ class Batches:
         table = handled.write.position.aggregate
         if result.status is not Status.APPLIED:
             self._tables.forget(table)
+            self._tally.count(f"worker.{result.status}")
         match result.status:
             case Status.APPLIED | Status.DUPLICATE:
                 outcome.cursors[partition] = command.id
@@ -174,6 +178,7 @@ class Batches:
 
     def _go_on(self, table: str, handled: Handled, outcome: Outcome) -> None:
         write = handled.write
+        self._tally.count(_became(write))
         if handled.held is not None:
             self._tables.put(table, handled.held)
         if isinstance(write, Entry) and write.due_changed:
@@ -190,6 +195,12 @@ class Batches:
         del self._conflicts[command.id]
         _log.critical("command %s: %s is at another version however often it is read", command.id, command.aggregate)
         return True
+
+
+def _became(write: Entry | Answer) -> str:
+    if isinstance(write, Entry):
+        return "worker.applied"
+    return "worker.dead" if write.dead else "worker.refused"
 
 
 def _place(partition: str, fence: str, previous: str, command: Command) -> Position:

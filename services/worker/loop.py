@@ -15,11 +15,14 @@ from services.worker.handle import Desk
 from services.worker.held import Tables
 from services.worker.inbox import Inbox
 from services.worker.owned import BEAT_SECONDS, LOOK_SECONDS, Owned
+from services.worker.tally import Tally
 from services.worker.ticker import Ticker
 
 POLL_SECONDS = 1.0
 """How often all partitions are read although no bell rang: a bell may be lost with its connection."""
 PAUSE_SECONDS_MAX = 0.5
+STALL_SECONDS = 1.0
+"""Commands ought to be handled in milliseconds: who needs longer without looking up is counted as stalled."""
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +40,8 @@ class Worker:
         self._ticks = ticks
         self._tables = Tables(redis)
         self._ticker = Ticker(redis, self._tables)
-        self._batches = Batches(desk._replace(gaps=lambda: self.owned.gaps), self._tables)
+        self._tally = Tally()
+        self._batches = Batches(desk._replace(gaps=lambda: self.owned.gaps), self._tables, self._tally)
         self._ears = Ears(redis)
         self._bells = {keys.bell(each).encode(): each for each in partitions}
         self._fences: dict[str, str] = {}
@@ -82,6 +86,7 @@ class Worker:
             self._tell_to_look(list(self.cursors))
             self._interrupted = False
         self.owned.look()
+        self._tally.tell(self._redis, self._ticks())
         self._listen()
         self._follow_leases()
         self._ticker.tick(self._now(), self.owned.leases, self.owned.gaps)
@@ -158,17 +163,28 @@ class Worker:
 
     def _work(self) -> int:
         """Handle all that is queued, batch by batch."""
-        handled = 0
+        handled, began = 0, self._ticks()
         while batch := self._inbox.take(BATCH_MAX, self._careful):
             if self._is_surprised(batch):
                 return handled
             careful = not self._careful.keys().isdisjoint(batch)
             owners = {each: Owner(self._fences[each], self.cursors[each]) for each in batch}
-            self._follow(self._batches.run(owners, batch, careful=careful))
+            outcome = self._batches.run(owners, batch, careful=careful)
+            self._follow(outcome)
+            self._took(batch, outcome)
             handled += sum(map(len, batch.values()))
         for partition in [each for each in self._careful if not self._inbox.has(each)]:
             del self._careful[partition]
+        if self._ticks() - began > STALL_SECONDS:
+            self._tally.count("worker.stalls")
         return handled
+
+    def _took(self, batch: dict[str, list[Command]], outcome: Outcome) -> None:
+        now = self._now()
+        for partition, commands in batch.items():
+            if partition in outcome.cursors and partition not in outcome.reread:
+                for command in commands:
+                    self._tally.took(now - command.at)
 
     def _is_surprised(self, batch: dict[str, list[Command]]) -> bool:
         """Was a command taken in at a time that has not come? Then ask the store for its time, and begin anew.

@@ -4,6 +4,7 @@ import signal
 
 from redis import Redis
 
+from services.store.leases import LEASE_MS
 from tests.faults.registry import Scene, fault
 
 
@@ -63,7 +64,7 @@ def kill_store(scene: Scene) -> None:
 @fault("8")
 def pause_worker(scene: Scene) -> None:
     """SIGSTOP of a worker for longer than its lease; awake again it must not write."""
-    _pause(scene, scene.chance.uniform(10.0, 12.0))
+    _pause(scene, LEASE_MS / 1000 + scene.chance.uniform(2.0, 5.0))
 
 
 @fault("8", night=True)

@@ -5,7 +5,7 @@ import json
 import threading
 import time
 import uuid
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from random import Random
 from typing import Any
 
@@ -37,6 +37,7 @@ class Player(threading.Thread):
         self._nodes, self._couriers, self._history = couriers.nodes, couriers, couriers.history
         self._chance, self._over, self._wanders = chance, over, wanders
         self._calls = Http(couriers.nodes)
+        self._open = ExitStack()
         self._socket: ClientConnection | None = None
         self._connection = 0
         self._version = 0
@@ -76,13 +77,14 @@ class Player(threading.Thread):
     # Hearing.
 
     def _connect(self) -> None:
+        self._hang_up()
         node = self._chance.choice(self._nodes)
         try:
-            self._socket = connect(
+            self._socket = self._open.enter_context(connect(
                 f"ws://127.0.0.1:{node.socket}/v1/tables/{self.table}/socket",
                 additional_headers={"Authorization": f"Bearer {self.token}"}, subprotocols=["marias.v1"],  # type: ignore[list-item]
                 compression=None, open_timeout=OPEN_SECONDS, close_timeout=0.2, ping_interval=None, max_size=None,
-            )
+            ))
             self._socket.send(json.dumps({"resume": self._version}))
             self._connection = self._history.new_connection()
             self._couriers.counts["sockets opened"] += 1
@@ -91,10 +93,9 @@ class Player(threading.Thread):
             self._over.wait(0.1)
 
     def _hang_up(self) -> None:
-        if self._socket is not None:
-            with suppress(OSError, WebSocketException):
-                self._socket.close()
         self._socket = None
+        with suppress(OSError, WebSocketException):
+            self._open.close()
 
     def _listen(self, seconds: float) -> None:
         if self._socket is None:

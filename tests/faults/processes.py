@@ -206,9 +206,15 @@ class System:
     def _ports(self) -> set[int]:
         return {port for node in self.nodes for port in (node.http, node.socket)}
 
-    def has_live_worker(self) -> bool:
-        """Is there a worker that runs and is not paused?"""
-        return any(each.lives for each in self.of("worker"))
+    def can_play(self, roll: Sequence[str]) -> bool:
+        """Is there a worker that has begun to work (it is on the `roll`), still runs and is not paused, and a node
+        that takes commands?"""
+        signed = {name.partition(".")[0].rpartition("-")[2] for name in roll}
+        works = any(each.lives and each.process and str(each.process.pid) in signed for each in self.of("worker"))
+        return works and any(
+            any(each.lives for each in self.of(kind)) and listens(node.http)
+            for kind, node in zip(("front", "api"), self.nodes, strict=True)
+        )
 
     def stop_roles(self) -> None:
         """End all but the store."""

@@ -24,8 +24,8 @@ def lines(result: Result) -> list[str]:
         f"lost {verdict.count('lost')}, doubled {verdict.count('doubled')}, "
         f"ghosts {verdict.count('ghost refusal', 'ghost entry')}, "
         f"other outcomes {verdict.count('other outcome')}, taken back {verdict.count('taken back')}",
-        f"longest stall while a worker lived: {result.longest.seconds:.1f} s; "
-        f"the store was away {result.store_away:.1f} s",
+        f"longest stall while a worker and a node lived: {result.longest.seconds:.1f} s (of all: "
+        f"{result.longest_of_all:.1f} s); the store was away {result.store_away:.1f} s",
         _take_over(result),
         *(f"{what}: {count}" for what, count in sorted(result.figures.items())),
         *(f"not made here: {name}: {why}" for name, why in result.skipped.items()),
@@ -64,7 +64,8 @@ def markdown(result: Result, command: str) -> str:
         ("pushed and taken back", f"{verdict.count('taken back')}"),
         ("other violations", f"{sum(map(len, verdict.found.values())) - verdict.count(*_ABOVE)}"),
         ("dead letters", f"{verdict.dead_letters}"),
-        ("longest stall of a table while a worker lived", f"{result.longest.seconds:.1f} s"),
+        ("longest stall of a table while a worker and a node lived", f"{result.longest.seconds:.1f} s"),
+        ("the same with the time in which all of either were away", f"{result.longest_of_all:.1f} s"),
         ("time the store was away", f"{result.store_away:.1f} s"),
         ("processes that ended by themselves", f"{len(result.unexpected)}"),
         *((what, f"{count:,}") for what, count in sorted(result.figures.items())),

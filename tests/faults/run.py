@@ -49,6 +49,7 @@ class Result:
     counts: Counter[str]
     figures: dict[str, int]
     longest: Stall
+    longest_of_all: float
     store_away: float
     take_over: list[float]
     notes: list[str]
@@ -68,9 +69,11 @@ class Injector(threading.Thread):
     def __init__(self, faults: Sequence[Fault], scene: Scene) -> None:
         super().__init__(daemon=True)
         self.made: Counter[str] = Counter()
+        self.times: list[str] = []
         self.now = ""
         self.kills: list[float] = []
         self._faults, self._scene = faults, scene
+        self._began = time.monotonic()
 
     def run(self) -> None:
         """Until the run is over."""
@@ -85,6 +88,7 @@ class Injector(threading.Thread):
 
     def _make(self, fault: Fault) -> None:
         self.now = fault.name
+        began = time.monotonic()
         if fault.name == "kill-worker":
             self.kills.append(time.monotonic())
         try:
@@ -92,20 +96,25 @@ class Injector(threading.Thread):
         except Exception as error:
             self._scene.complain(f"the fault {fault.name} could not be made: {error!r}")
         self.made[fault.name] += 1
+        self.times.append(f"{began - self._began:7.1f} to {time.monotonic() - self._began:7.1f} s  {fault.name}")
         self.now = ""
 
 
 def run(
-    faults: Sequence[Fault], *, seed: int, seconds: float, tables: int, say: Say, store: StoreOf = LocalStore
+    faults: Sequence[Fault], *, seed: int, seconds: float, tables: int, say: Say, store: StoreOf = LocalStore,
+    stall_max: float = STALL_SECONDS_MAX,
 ) -> Result:
-    """A whole run. Ctrl-C ends it early, with the check of what was done so far."""
+    """A whole run. Ctrl-C ends it early, with the check of what was done so far.
+
+    No table may stand still for longer than `stall_max` seconds.
+    """
     skipped = {each.name: why for each in faults if (why := each.needs()) is not None}
     folder = scratch_folder()
     system = System(store(folder), folder)
     try:
         system.start()
         made = [each for each in faults if each.name not in skipped]
-        result = _play(system, made, seed=seed, seconds=seconds, tables=tables, say=say)
+        result = _play(system, made, seed=seed, seconds=seconds, tables=tables, say=say, stall_max=stall_max)
         result.skipped = skipped
     finally:
         system.stop()
@@ -117,14 +126,14 @@ def run(
 
 
 def _play(
-    system: System, faults: Sequence[Fault], *, seed: int, seconds: float, tables: int, say: Say
+    system: System, faults: Sequence[Fault], *, seed: int, seconds: float, tables: int, say: Say, stall_max: float
 ) -> Result:
     load = Load(system.nodes, seed, tables=tables)
     load.start()
     over = threading.Event()
     scene = Scene(system, connect(system.store.url), Random(f"{seed}/faults"), load.tables, seconds, over)
     archive.attach(scene.redis, system.archive)
-    watch = Watch(connect(system.store.url), load.tables, system.has_live_worker, over)
+    watch = Watch(connect(system.store.url), load.tables, system.can_play, over)
     injector = Injector(faults, scene)
     watch.start()
     injector.start()
@@ -139,15 +148,16 @@ def _play(
     quiet = keeping(system, lambda: await_quiet(scene.redis, all_partitions(PARTITIONS), QUIET_SECONDS_MAX))
     system.stop_roles()
     say("checking")
-    verdict = _check(load, scene, quiet=quiet, longest=longest)
+    verdict = _check(load, scene, quiet=quiet, longest=longest, stall_max=stall_max)
     if not verdict.ok:
         load.history.write(system.folder / "history.jsonl")
+        (system.folder / "faults.txt").write_text("\n".join(injector.times))
     operations = load.history.operations
     took = [each for kill in injector.kills if (each := watch.resumed(kill)) is not None]
     return Result(
         seed, played, verdict, injector.made, outcomes(operations), sum(each.deliveries for each in operations),
-        load.couriers.counts, scene.figures, longest, watch.store_away, took, scene.notes, system.unexpected,
-        interrupted=interrupted,
+        load.couriers.counts, scene.figures, longest, watch.longest_of_all, watch.store_away, took, scene.notes,
+        system.unexpected, interrupted=interrupted,
     )
 
 
@@ -186,15 +196,15 @@ def _progress(load: Load, watch: Watch, injector: Injector, began: float) -> str
     )
 
 
-def _check(load: Load, scene: Scene, *, quiet: bool, longest: Stall) -> Verdict:
+def _check(load: Load, scene: Scene, *, quiet: bool, longest: Stall, stall_max: float) -> Verdict:
     """The checker's verdict, and what was seen while it went on."""
     verdict = check(
         scene.redis, all_partitions(PARTITIONS), load.history.operations, load.history.pushed, complete=True
     )
     if not quiet:
         verdict.add("unanswered", f"not all was quiet {QUIET_SECONDS_MAX:.0f} s after the load had ended")
-    if longest.seconds > STALL_SECONDS_MAX:
-        verdict.add("stall", f"{longest.table} stood still for {longest.seconds:.1f} s while a worker lived")
+    if longest.seconds > stall_max:
+        verdict.add("stall", f"{longest.table} stood still for {longest.seconds:.1f} s")
     for fault in archive.faults(scene.system.archive):
         verdict.add("archive", fault)
     for complaint in (*load.complaints(), *scene.complaints):

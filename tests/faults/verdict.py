@@ -21,7 +21,7 @@ KINDS = {
     "archive": "a file of the archive is not whole, or one is missing before it",
     "dead letter": "a command was given up that should not have been",
     "bad answer": "a client was told what none must be told, or fell over",
-    "stall": "a table stood still for longer than allowed while a worker lived",
+    "stall": "a table stood still for longer than allowed while a worker and a node lived",
 }
 
 

@@ -24,25 +24,29 @@ class Stall(NamedTuple):
 class Watch(threading.Thread):
     """Looks at the versions of `tables` ten times a second, until `over`.
 
-    Time in which no worker lives, or the store does not answer, does not count: nobody could have gone on.
+    Time in which no worker or no API node lives (as `can_play` tells, given the roll of workers), or the store does
+    not answer, does not count: nobody could have gone on. `longest_of_all` counts all of it.
     """
 
     def __init__(
-        self, redis: Redis, tables: Sequence[str], has_worker: Callable[[], bool], over: threading.Event
+        self, redis: Redis, tables: Sequence[str], can_play: Callable[[list[str]], bool], over: threading.Event
     ) -> None:
         super().__init__(daemon=True)
         self.longest = Stall(0.0, 0.0, "")
+        self.longest_of_all = 0.0
         self.advances: list[tuple[float, str]] = []
         self.store_away = 0.0
         self.versions: dict[str, int] = dict.fromkeys(tables, 0)
-        self._redis, self._has_worker, self._over = redis, has_worker, over
+        self._redis, self._can_play, self._over = redis, can_play, over
         self._still = dict.fromkeys(tables, 0.0)
+        self._since = dict.fromkeys(tables, time.monotonic())
+        self._roll: list[str] = []
 
     def run(self) -> None:
         """Look, and look again."""
         before = time.monotonic()
         while not self._over.wait(LOOK_SECONDS):
-            counts = self._has_worker()
+            counts = self._can_play(self._roll)
             found = self._look()
             now = time.monotonic()
             passed, before = now - before, now
@@ -78,10 +82,15 @@ class Watch(threading.Thread):
     def _end(self, table: str, now: float) -> None:
         self.longest = max(self.longest, Stall(self._still[table], now, table))
         self._still[table] = 0.0
+        self.longest_of_all = max(self.longest_of_all, now - self._since[table])
+        self._since[table] = now
 
     def _look(self) -> list[int] | None:
         try:
-            replies = ask_many(self._redis, [("HGET", keys.view(table), "v") for table in self._still])
+            roll, *replies = ask_many(self._redis, [
+                ("ZRANGE", keys.workers(), 0, -1), *(("HGET", keys.view(table), "v") for table in self._still),
+            ])
         except StoreUnavailable:
             return None
+        self._roll = [name.decode() for name in roll]
         return [int(reply) if isinstance(reply, bytes) else 0 for reply in replies]

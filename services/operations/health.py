@@ -1,0 +1,77 @@
+"""What of all that is wrong, in words, each with where to look."""
+
+from collections.abc import Iterator
+
+from services.operations.fare import Fare, Server
+
+WAIT_MS_MAX = 5_000
+LAG_MS_MAX = 10_000
+JOB_MS_MAX = 60_000
+MEMORY_PART_MAX = 0.9
+
+
+def troubles(fare: Fare, replicas: int = 0) -> list[str]:
+    """Why the system is not healthy; [] when it is. `replicas` are those that must confirm a write."""
+    return [*_servers(fare, replicas), *_workers(fare), *_partitions(fare), *_jobs(fare)]
+
+
+def warnings(fare: Fare) -> list[str]:
+    """What works and may yet cost something one day."""
+    return list(dict.fromkeys(warning for server in fare.servers for warning in _durability(server)))
+
+
+def _servers(fare: Fare, replicas: int) -> Iterator[str]:
+    for server in fare.servers:
+        if server.policy not in ("", "noeviction"):
+            yield f"the store may evict keys (maxmemory-policy {server.policy}): set noeviction"
+        if not server.last_write_ok:
+            yield "the store could not write its append-only file: look at its log and its disk"
+        if server.memory_max and server.memory > MEMORY_PART_MAX * server.memory_max:
+            yield f"the store is nearly full: {server.memory:,} of {server.memory_max:,} bytes"
+        if server.replicas < replicas:
+            yield f"{server.replicas} replicas are connected, {replicas} must confirm each write"
+
+
+def _durability(server: Server) -> Iterator[str]:
+    if not server.aof:
+        yield "the store keeps no append-only file: a restart of it loses commands that were answered"
+    elif server.fsync and server.fsync != "always":
+        yield (f"appendfsync is {server.fsync}: a power cut may lose the last seconds of answered commands;"
+               " WAITAOF does not mend that, `always` does")
+
+
+def _workers(fare: Fare) -> Iterator[str]:
+    if not fare.workers:
+        yield "no worker lives: commands wait"
+    orphans = [each.partition for each in fare.partitions if not each.owner]
+    if orphans:
+        yield f"{len(orphans)} of {len(fare.partitions)} partitions have no owner: {_some(orphans)}"
+
+
+def _partitions(fare: Fare) -> Iterator[str]:
+    late = [each.partition for each in fare.partitions if each.oldest_ms > WAIT_MS_MAX]
+    if late:
+        oldest = max(each.oldest_ms for each in fare.partitions) / 1000
+        yield f"commands wait for up to {oldest:.0f} s in {len(late)} partitions: {_some(late)}"
+    for count, what, where in (
+        (sum(each.dead or 0 for each in fare.partitions), "dead letters", "marias dead list"),
+        (sum(each.frozen or 0 for each in fare.partitions), "tables whose projections are stopped",
+         "the projector's log; a restart of it tries again"),
+        (sum(each.stuck or 0 for each in fare.partitions), "payments that could not be posted", "the projector's log"),
+    ):
+        if count:
+            yield f"{count} {what}: look at {where}"
+    for name in fare.partitions[0].lag_ms if fare.partitions else ():
+        behind = max(each.lag_ms[name] or 0 for each in fare.partitions)
+        if behind > LAG_MS_MAX:
+            yield f"{name} are {behind / 1000:.0f} s behind: does the projector run?"
+
+
+def _jobs(fare: Fare) -> Iterator[str]:
+    for each in fare.jobs or ():
+        if each.oldest_ms > JOB_MS_MAX:
+            yield f"jobs of the queue {each.queue} wait for {each.oldest_ms / 1000:.0f} s: does the role jobs run?"
+
+
+def _some(names: list[str]) -> str:
+    return " ".join(names[:8]) + (" …" if len(names) > 8 else "")
