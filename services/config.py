@@ -128,7 +128,8 @@ class Config:
     )
     partitions: int = _setting(
         "MARIAS_PARTITIONS", _partitions, 64,
-        "How many partitions the tables are spread over. Never change it over existing data.",
+        "How many partitions the tables are spread over. It is kept with the data when they begin; another number is"
+        " refused.",
     )
     player_rate: int = _setting(
         "MARIAS_PLAYER_RATE", _whole, 200,

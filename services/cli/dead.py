@@ -91,9 +91,10 @@ _WHO = click.option("--who", help="Who does it; unset: the user and the machine.
 def list_(near: Near) -> None:
     """All dead letters, the newest first."""
     from services.operations.letters import letters
+    from services.store.installation import kept
     from services.store.keys import all_partitions
 
-    rows = [letter.row() for letter in letters(near.redis, all_partitions(near.config.partitions))]
+    rows = [letter.row() for letter in letters(near.redis, all_partitions(kept(near.redis, near.config.partitions)))]
     if near.as_json:
         click.echo(json.dumps({"dead_letters": rows}))
         return

@@ -1,7 +1,7 @@
 """What is asked of a store that the user brings: it must not evict and ought to write before it answers."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TypeAlias
 
 from redis import Redis
@@ -12,6 +12,7 @@ from services.serve.errors import CannotServe
 from services.store.address import BadAddress, kind_of
 from services.store.away import StoreUnavailable, named
 from services.store.connect import connect
+from services.store.installation import partitions_of
 from services.store.topology import masters
 
 OLDEST = (7, 0)
@@ -75,6 +76,17 @@ def refuse(url: str, facts: Facts) -> None:
         )
 
 
+def refuse_partitions(url: str, partitions: int) -> None:
+    """Raise UnfitStore when the data were made with another number of partitions: tables would not be found."""
+    with closing(connect(url)) as redis:
+        found = partitions_of(redis, partitions)
+    if found != partitions:
+        raise UnfitStore(
+            f"The data in this store have {found} partitions, and MARIAS_PARTITIONS is {partitions}: every id names"
+            f" its partition.\nSet: MARIAS_PARTITIONS={found} (or use an empty store)"
+        )
+
+
 def warnings(facts: Facts) -> Iterator[str]:
     """What the operator should know about how much a power cut may lose."""
     if facts.get("aof_enabled") == "0":
@@ -85,7 +97,10 @@ def warnings(facts: Facts) -> Iterator[str]:
     elif (fsync := facts.get("appendfsync")) is None:
         yield "the store does not tell its appendfsync: unless it is `always`, a power cut loses commands"
     elif fsync != "always":
-        yield f"the store's appendfsync is {fsync}: a power cut may lose answered commands. Set: always"
+        yield (
+            f"the store's appendfsync is {fsync}: a power cut may lose the last seconds of answered commands, and "
+            "WAITAOF does not mend that. Set: appendfsync always"
+        )
 
 
 def unsafe(facts: Facts, replicas: int) -> Iterator[str]:

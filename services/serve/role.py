@@ -19,6 +19,7 @@ MODULES = {
 }
 GREEN = {"front", "push", "api"}  # These wait for many clients at once in one thread.
 WITH_QUEUE = {"projector", "jobs"}
+WARNS = {"worker", "api", "push"}  # What `serve` starts need not say it four times.
 STORE_SECONDS_MAX = 30.0
 LOG_FORMAT = "%(levelname)s %(name)s: %(message)s"
 
@@ -36,7 +37,7 @@ def run_role(role: str, config: Config) -> None:
     logging.basicConfig(level=config.log_level.upper(), format=LOG_FORMAT, stream=sys.stderr)
     signal.signal(signal.SIGTERM, _leave)
     module = importlib.import_module(MODULES[role])  # The long part; the store comes up meanwhile.
-    _await_store(config)
+    _await_store(role, config)
     run = module.run_front if role == "front" else module.run
     run(config)
 
@@ -52,7 +53,7 @@ def _leave(number: int, frame: object) -> None:
     sys.exit(0)
 
 
-def _await_store(config: Config) -> None:
+def _await_store(role: str, config: Config) -> None:
     from services.serve import own
     from services.store.connect import patiently
     from services.store.wire import StoreUnavailable
@@ -66,3 +67,7 @@ def _await_store(config: Config) -> None:
         raise StoreSilent(f"The store at {where} does not answer: {error}\nStart it, or correct REDIS_URL.") from error
     for each in found:
         own.refuse(url, each)
+    own.refuse_partitions(url, config.partitions)
+    if role in WARNS:
+        for warning in dict.fromkeys(warning for each in found for warning in own.warnings(each)):
+            logging.getLogger(__name__).warning(warning)

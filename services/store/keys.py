@@ -4,6 +4,7 @@ import re
 import secrets
 
 PARTITIONS = 64
+PARTITIONS_MAX = 256
 HOUSE = "u-00-house"
 
 _TABLE = re.compile(r"t-[0-9a-f]{2}-[0-9a-f]{12}")
@@ -251,6 +252,11 @@ def live(key: str) -> str:
 
 
 # Beside the partitions.
+
+
+def installation() -> str:
+    """Hash of what was decided when the data began: the number of `partitions`."""
+    return "m:{installation}"
 
 
 def workers() -> str:

@@ -44,10 +44,9 @@ def until_exit(data: Path, status: int) -> "subprocess.CompletedProcess[str]":
 
 
 @pytest.fixture
-def small(tmp_path, monkeypatch):
-    """A running system of few partitions, for it and for who looks at it."""
-    monkeypatch.setenv("MARIAS_PARTITIONS", "8")
-    with Running(tmp_path / "data") as server:
+def small(tmp_path):
+    """A running system of few partitions; who looks at it is told by the data."""
+    with Running(tmp_path / "data", environment={"MARIAS_PARTITIONS": "8"}) as server:
         yield server
 
 

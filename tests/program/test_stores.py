@@ -9,6 +9,9 @@ import pytest
 from redis import Redis
 
 from services.serve import addresses, binary, embedded, own
+from services.store import keys
+from services.store.connect import connect
+from services.store.installation import partitions_of
 from tests import servers, sources
 
 BOTH = pytest.mark.parametrize("server", ["valkey", "redis"], indirect=True)
@@ -68,6 +71,36 @@ def test_a_role_alone_refuses_it_as_well(changed, tmp_path):
                           check=False)
     assert done.returncode == 1
     assert "CONFIG SET maxmemory-policy noeviction" in done.stderr
+
+
+def role(url: str, data: Path, seconds: float = 60.0, **settings: str) -> "subprocess.CompletedProcess[str]":
+    """A worker alone, until it ends or `seconds` are over."""
+    command = ["timeout", str(seconds), sys.executable, "-m", "services.cli", "worker", "--data", str(data)]
+    return subprocess.run(command, cwd=sources.ROOT, env=os.environ | {"REDIS_URL": url} | settings,
+                          capture_output=True, text=True, timeout=90, check=False)
+
+
+def test_data_of_another_number_of_partitions_are_refused_with_the_remedy(server, tmp_path):
+    with connect(server.url) as redis:
+        assert partitions_of(redis, 16) == 16
+        assert partitions_of(redis, 64) == 16
+    done = role(server.url, tmp_path)
+    assert done.returncode == 1
+    assert "have 16 partitions, and MARIAS_PARTITIONS is 64" in done.stderr
+    assert "Set: MARIAS_PARTITIONS=16" in done.stderr
+
+
+def test_data_from_before_the_number_was_kept_tell_it_by_their_tables(server):
+    with connect(server.url) as redis:
+        redis.sadd(keys.tables("1f"), "t-1f-00000000000a")
+        assert partitions_of(redis, 16) == 32
+
+
+@pytest.mark.parametrize("changed", [{"appendfsync": "everysec"}], indirect=True)
+def test_a_role_alone_warns_of_a_store_that_may_lose_seconds(changed, tmp_path):
+    done = role(changed.url, tmp_path, seconds=6.0)
+    assert "appendfsync is everysec" in done.stderr
+    assert "WAITAOF does not mend that" in done.stderr
 
 
 @pytest.mark.parametrize(("changed", "says"), [
