@@ -10,7 +10,7 @@ import secrets
 import sys
 from pathlib import Path
 
-from tests.faults import kills, report, snapshots
+from tests.faults import kills, mutations, report, snapshots
 from tests.faults.registry import FAULTS, Fault
 from tests.faults.run import run
 
@@ -27,6 +27,8 @@ SHORT_SECONDS, USUAL_SECONDS, NIGHT_SECONDS = 40.0, 300.0, 8 * 3600.0
 def main(arguments: list[str]) -> int:
     """Run, print, and give the exit status."""
     given = _parser().parse_args(arguments)
+    if given.mutations:
+        return mutations.main(say)
     if given.list:
         for each in FAULTS.values():
             print(f"{each.name:22} row {each.rows:6} {'night  ' if each.night else '       '}{each.says}")
@@ -70,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tables", type=int, default=5)
     parser.add_argument("--report", metavar="FILE")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--mutations", action="store_true", help="take each guard out in turn: which test notices?")
     return parser
 
 
