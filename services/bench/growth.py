@@ -19,7 +19,7 @@ from services.cli.caller import Caller
 from services.cli.temporary import NotStarted, Temporary, served
 from services.intake import Submitted, submit_many
 from services.projections.subscription import Subscription
-from services.store import history, keys
+from services.store import cold, history, keys
 from services.store.connect import connect
 from services.store.wire import ask_many
 from services.worker.held import Tables
@@ -100,14 +100,26 @@ def _by_age(ages: list[int], rounds: int, moves: int, *, untrimmed: bool) -> dic
             while _view(server, group)["deal"] < age:
                 group.play(moves)
         rows = _alternate(contests, rounds, moves, renewed=server if ages[0] == 1 else None)
-        time.sleep(ARCHIVE_SECONDS)
+        if not untrimmed:
+            _await_archived(redis)
         starts = [{"deals": age, **_starts(redis, group.table)} for age, group in groups.items()]
         memory = {} if untrimmed else _memory(server, redis, groups[ages[0]])
     return {"age": _told(rows), "age_starts": starts, "memory": memory}
 
 
-ARCHIVE_SECONDS = 12.0
-"""By then a deal that has ended is archived, with nothing else to do."""
+NOTED_SECONDS = 1.5
+"""By then a deal that has ended is on the list of what is to be archived."""
+ARCHIVED_SECONDS_MAX = 120.0
+
+
+def _await_archived(redis: Redis) -> None:
+    """Wait until every deal that has ended is archived and trimmed."""
+    time.sleep(NOTED_SECONDS)
+    end = time.monotonic() + ARCHIVED_SECONDS_MAX
+    while cold.unarchived(redis, PARTITIONS):
+        if time.monotonic() > end:
+            raise ConnectionError("deals are not archived")
+        time.sleep(0.2)
 
 
 def _memory(server: Temporary, redis: Redis, group: "_Group") -> dict[str, dict[str, int]]:
@@ -122,7 +134,7 @@ def _memory(server: Temporary, redis: Redis, group: "_Group") -> dict[str, dict[
         if time.monotonic() > end:
             raise ConnectionError(f"the bots do not finish the deal at {group.table}")
         time.sleep(0.2)
-    time.sleep(ARCHIVE_SECONDS)
+    _await_archived(redis)
     weights.forget(redis, group.table)
     return found | {"at rest": weights.weigh(redis, group.table)}
 
