@@ -9,8 +9,10 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
 from structlog.stdlib import BoundLogger
 
+from schemas.problems import MEDIA_TYPE, kind, problem
 from services.api.log import is_logged
 from services.api.metrics import Metrics
 
@@ -31,6 +33,8 @@ UNLESS_SAID = (
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
     ("Cache-Control", "no-store"),
 )
+REQUESTS_MAX = 1_024
+"""Requests that are answered at once in one process; more would only wait, each with what it holds."""
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 CORS_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, Last-Event-ID"
 CORS_EXPOSED = "ETag, Location, Preference-Applied, Retry-After, X-Request-Id"
@@ -49,6 +53,7 @@ class Edge:
         self._metrics = metrics
         self._log = log
         self._origins = origins
+        self._inside = 0
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
@@ -61,7 +66,13 @@ class Edge:
             self._note(environ, int(status[:3]), time.perf_counter() - began, request_id)
             return start_response(status, headers, *failure)
 
-        return self._application(environ, start)
+        if self._inside >= REQUESTS_MAX:
+            return _too_many(environ, start)
+        self._inside += 1
+        try:
+            return self._application(environ, start)
+        finally:
+            self._inside -= 1
 
     def _complete(self, environ: Environ, headers: Headers, request_id: str) -> None:
         said = {name for name, _ in headers}
@@ -94,3 +105,13 @@ class Edge:
                 "answered", method=method, path=environ["PATH_INFO"], status=status, ms=round(seconds * 1000, 2),
                 request=request_id, who=environ.get(WHO), code=environ.get(CODE),
             )
+
+
+def _too_many(environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+    """Answer without the application, which has enough to do."""
+    environ[CODE] = "unavailable"
+    status, title, _ = kind("unavailable")
+    body = msgspec.json.encode(problem("unavailable", "Too many requests are being answered."))
+    headers = [("Content-Type", MEDIA_TYPE), ("Content-Length", str(len(body))), ("Retry-After", "1")]
+    start_response(f"{status} {title}", headers)
+    return [b"" if environ["REQUEST_METHOD"] == "HEAD" else body]

@@ -61,7 +61,7 @@ def get_operations() -> Response:
     operator()
     no_query(request)
     found = backend().fare()
-    wrong = troubles(found)
+    wrong = troubles(found, backend().config.replicas)
     return _json({"healthy": not wrong, "troubles": wrong, "warnings": warnings(found), **document(found)})
 
 

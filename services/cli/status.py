@@ -56,7 +56,7 @@ def _look(config: Config, *, as_json: bool, clear: bool) -> list[str]:
         redis = held.enter_context(connect(config.redis_url))
         jobs = held.enter_context(connect(config.jobs_redis_url)) if config.jobs_redis_url else None
         found = fare(redis, jobs, all_partitions(kept(redis, config.partitions)), sampled=True)
-    wrong = [*troubles(found), *_front(config)]
+    wrong = [*troubles(found, config.replicas), *_front(config)]
     cautions = warnings(found)
     if as_json:
         click.echo(json.dumps({"healthy": not wrong, "troubles": wrong, "warnings": cautions, **document(found)}))

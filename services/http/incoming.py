@@ -1,6 +1,7 @@
 """What a client sends on a connection, taken from its socket in as few reads as it came in."""
 
 import re
+from time import monotonic
 from typing import Protocol
 
 from services.http.heads import LINE_BYTES_MAX, BadHead, TooLong
@@ -11,6 +12,8 @@ TOO_LARGE = bytes(BODY_BYTES_MAX + 1)
 """Stands for a body that is larger than anybody takes: it is refused for its size, and none of it was kept."""
 
 RECEIVE_BYTES_MAX = 16_384
+REQUEST_SECONDS_MAX = 30.0
+"""A request that has not come whole by then comes byte by byte from somebody who only wants to hold a connection."""
 
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?")
 _METHOD = re.compile(rb"[A-Za-z]+")
@@ -23,7 +26,7 @@ class Socket(Protocol):
 
 
 class HungUp(Exception):
-    """The client has closed its side in the middle of a request."""
+    """The client has closed its side in the middle of a request, or sends it too slowly to be waited for."""
 
 
 class Incoming:
@@ -32,12 +35,19 @@ class Incoming:
     def __init__(self, sock: Socket) -> None:
         self._sock = sock
         self._buffer = b""
+        self._end: float | None = None
         self.unread = False
 
     def head(self) -> str | None:
-        """The next request's head without its empty line; None: the client has gone. Raises BadHead, TooLong."""
+        """The next request's head without its empty line; None: the client has gone.
+
+        Raises BadHead, TooLong, HungUp.
+        """
+        self._end = None
         while (end := self._buffer.find(b"\r\n\r\n")) < 0 or end > HEAD_BYTES_MAX:
             self._check_begun()
+            if self._buffer:
+                self._hurry()
             data = self._sock.recv(RECEIVE_BYTES_MAX)
             if not data:
                 return None
@@ -96,7 +106,16 @@ class Incoming:
         line, self._buffer = self._buffer[:end], self._buffer[end + 2 :]
         return line
 
+    def _hurry(self) -> None:
+        """Called before each further read of a request. Raises HungUp when it takes too long."""
+        now = monotonic()
+        if self._end is None:
+            self._end = now + REQUEST_SECONDS_MAX
+        elif now > self._end:
+            raise HungUp
+
     def _receive(self) -> None:
+        self._hurry()
         data = self._sock.recv(RECEIVE_BYTES_MAX)
         if not data:
             raise HungUp

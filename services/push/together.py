@@ -14,6 +14,8 @@ from services.pressure import Rates
 from services.store.wire import StoreUnavailable
 
 TOGETHER_MAX = 64
+WAITING_MAX = 1_024
+"""Commands that may wait for a store that is slow; more are refused at once, to be sent again."""
 BUSY = 3
 GATHERING_SECONDS = 0.0005  # Where several commands came at once more will come, and each round trip costs the same.
 
@@ -50,6 +52,9 @@ class Together:
 
     def put(self, submitted: Submitted, taker: Taker) -> None:
         """Send a command with the next round trip. Does not wait."""
+        if len(self._new) >= WAITING_MAX:
+            gevent.get_hub().loop.run_callback(taker.taken, Taken("busy"))
+            return
         self._new.append((submitted, taker))
         self._wake.set()
 

@@ -110,3 +110,22 @@ def test_nothing_is_logged_below_the_level(ana, caplog):
     caplog.set_level("WARNING", NAME)
     ana.get("/v1/tables")
     assert caplog.text == ""
+
+
+def test_with_too_many_requests_inside_more_are_refused_at_once_and_later_taken(street, monkeypatch):
+    monkeypatch.setattr("services.api.edge.REQUESTS_MAX", 1)
+    path = "/v1/health/live"
+    inner = street.app.wsgi_app._application
+
+    def asks_again(environ, start_response):
+        monkeypatch.setattr(street.app.wsgi_app, "_application", inner)
+        answers.append(street.call("GET", path))
+        return inner(environ, start_response)
+
+    answers: list = []
+    monkeypatch.setattr(street.app.wsgi_app, "_application", asks_again)
+    assert street.call("GET", path).status_code == 200
+    [refused] = answers
+    assert (refused.status_code, refused.json["code"], refused.headers["Retry-After"]) == (503, "unavailable", "1")
+    assert "X-Request-Id" in refused.headers
+    assert street.call("GET", path).status_code == 200

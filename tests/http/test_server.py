@@ -5,6 +5,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -118,6 +119,24 @@ def test_a_request_may_come_byte_by_byte(client: socket.socket) -> None:
     for byte in b"POST /b HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc":
         client.sendall(bytes([byte]))
     assert asked(client, LAST) == [told("POST", "/b", 3), told("GET", "/last")]
+
+
+@pytest.mark.parametrize("begun", [
+    b"", b"POST /b HTTP/1.1\r\nContent-Length: 1000\r\n\r\n", b"POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+])
+def test_who_sends_a_request_byte_by_byte_for_ever_is_hung_up_on(
+    client: socket.socket, monkeypatch: pytest.MonkeyPatch, begun: bytes
+) -> None:
+    monkeypatch.setattr("services.http.incoming.REQUEST_SECONDS_MAX", 0.5)
+    client.sendall(begun)
+
+    def trickle() -> None:
+        for _ in range(100):
+            client.sendall(b"1" if begun else b"G")
+            time.sleep(0.1)
+
+    with pytest.raises(OSError, match=r"reset|pipe"):
+        trickle()
 
 
 def test_a_body_may_come_in_chunks_with_a_trailer(client: socket.socket) -> None:
