@@ -1,7 +1,6 @@
 """Events of a table and of its game: as they are stored for ever, and as the feed shows them to each seat."""
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -29,6 +28,7 @@ from engine.table.play import GameEvent
 from engine.table.state import SEATS
 from engine.table.view import shown
 from schemas.games import WIRE
+from schemas.kept import by_identity
 from schemas.times import rfc3339
 from schemas.upcasters import upcast, version_of
 
@@ -147,12 +147,12 @@ def _stored(event: Event) -> bytes:
     return _HEADS[type(event)] + _encode(event)[1:]
 
 
-@lru_cache(maxsize=4096)
+@by_identity
 def _stored_of_game(event: GameEvent) -> bytes:
     """The same plays come again in every deal, so their bytes are kept."""
     return _encode(GAME.dump_event(event))
 
 
-@lru_cache(maxsize=4096)
+@by_identity
 def _told_of_game(event: GameEvent) -> ShownEvents:
     return _told(event)

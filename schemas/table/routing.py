@@ -30,6 +30,8 @@ def kinds(events: Sequence[Event], table: Table) -> str:
     bot: a bot is to act.
     """
     found = {kind for event in events if isinstance(event, OfTable) for kind in _kinds(event)}
+    if not found:
+        return ""
     if settings(table.session).private:
         found.discard("lobby")
     return ",".join(sorted(found))

@@ -13,6 +13,7 @@ from engine.table import SEATS, Table
 from engine.table.state import Occupant, Session, game_of, settings
 from engine.table.view import Seated, private, public_deadline, public_session
 from schemas.games.voleny_rules import dump_rules
+from schemas.kept import by_identity
 from schemas.table.events import GAME, show_place
 from schemas.times import rfc3339
 
@@ -54,7 +55,7 @@ def who(table: Table) -> str:
     return _who(table.session.seats)
 
 
-@lru_cache(maxsize=4096)
+@by_identity
 def _who(seats: tuple[Occupant | None, ...]) -> str:
     return "|".join(
         "" if occupant is None else f"bot:{seat}" if occupant.is_automatic else occupant.player
@@ -87,7 +88,7 @@ _OFTEN_EMPTY: Final = ("declared", "proti", "open", "said", "result")
 """What is absent rather than empty, to keep the view of a move small."""
 
 
-@lru_cache(maxsize=4096)
+@by_identity
 def _about(session: Session) -> bytes:
     """The same for all moves of a deal, so its bytes are kept."""
     shown = public_session(session)
@@ -149,6 +150,6 @@ _PLAYS: Final = tuple([_encode(GAME.dump_move(play(0, card))) for card in range(
 _DISCARDS: Final = {cards: _encode(GAME.dump_move(discard)) for cards, discard in discards(0).items()}
 
 
-@lru_cache(maxsize=4096)
+@by_identity
 def _seldom(move: Move) -> bytes:
     return _encode(GAME.dump_move(move))

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from functools import lru_cache
 
 PARTITIONS = 64
 PARTITIONS_MAX = 256
@@ -26,6 +27,7 @@ def new_player_id(partitions: int = PARTITIONS) -> str:
     return f"u-{secrets.randbelow(partitions):02x}-{secrets.token_hex(8)}"
 
 
+@lru_cache(maxsize=8192)
 def is_table_id(text: str) -> bool:
     """Is `text` spelled as a table id? It need not exist."""
     return _TABLE.fullmatch(text) is not None
