@@ -129,4 +129,6 @@ def _without_secrets(move: Json) -> Json:
     secret = {"discard": "cards", "choose_trump": "card"}.get(str(move["type"]))
     if move.get("marriage") is False:
         secret = "marriage"
+    if secret not in move:
+        return move
     return {name: value for name, value in move.items() if name != secret}

@@ -1,6 +1,7 @@
 """House rules of volený as JSON: a preset and any overrides."""
 
 from dataclasses import fields, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from engine.games.voleny.rules import PRESETS, Rates, Rules
@@ -45,6 +46,12 @@ def dump_rules(rules: Rules) -> dict[str, object]:
 
 def name_rules(rules: Rules) -> dict[str, object]:
     """The preset that needs the fewest overrides, and those."""
+    return dict(_named(rules))
+
+
+@lru_cache(maxsize=64)
+def _named(rules: Rules) -> dict[str, object]:
+    """Every deal is recorded with the rules of its table, which are mostly those of many others."""
     return min((_from_preset(name, rules) for name in PRESETS), key=_overrides)
 
 

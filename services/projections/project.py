@@ -109,7 +109,13 @@ def _load_common(stored: bytes) -> Event:
 
 
 def _sheet_of(remembered: Remembered) -> Sheet:
-    return _decode_sheet(remembered.state) if remembered.state else BLANK
+    return _sheet(remembered.state) if remembered.state else BLANK
+
+
+@lru_cache(maxsize=256)
+def _sheet(state: bytes) -> Sheet:
+    """A step asks several times for what it starts from."""
+    return _decode_sheet(state)
 
 
 def _error(remembered: Remembered, error: Exception) -> bytes:
