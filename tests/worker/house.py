@@ -99,4 +99,5 @@ class House:
                 continue
             actor, legal = self.legal(table)
             move = chance.choice(legal)
-            assert self.say(table, actor, **{**move, "kind": move["type"]})["s"] == "applied"
+            said = self.say(table, actor, **{**move, "kind": move["type"]})
+            assert said["s"] == "applied", (said, move)
