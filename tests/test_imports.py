@@ -19,7 +19,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services": (set(), set()),
     "services.config": (set(), set()),
     "services.tokens": (set(), {"jwt", "cryptography"}),
-    "services.store": (RULES | {"services.store"}, {"redis", "hiredis", "msgspec"}),
+    "services.store": (RULES | {"services.store"}, {"redis", "hiredis", "msgspec", "zstandard"}),
     "services.pressure": ({"services.store"}, {"redis"}),
     "services.intake": ({"schemas", "services.store", "services.pressure"}, {"redis", "msgspec"}),
     "services.operations": (

@@ -8,7 +8,7 @@ import msgspec
 from engine.table.play import GameEvent
 from schemas.recording import UNKNOWN, record_for, record_of
 from services.projections.sheet import Seat
-from services.store.projected import packed
+from services.store.packing import packed
 
 _encode = msgspec.json.encode
 
@@ -30,7 +30,7 @@ def record(deal: int, events: Sequence[GameEvent], seats: Sequence[Seat | None])
     shown = {str(deal): packed(_encode(public))}
     for number, seat in enumerate(seats):
         if seat is not None and seat.player:
-            shown[f"{deal}:{seat.player}"] = _encode(_more(public, record_for(whole, number)))
+            shown[f"{deal}:{seat.player}"] = packed(_encode(_more(public, record_for(whole, number))))
     return Recorded(shown, {str(deal): packed(_encode(whole))})
 
 

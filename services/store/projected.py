@@ -1,6 +1,5 @@
 """What the projections have written, for those who answer questions with it; nothing here is the truth."""
 
-import zlib
 from typing import Any, NamedTuple
 
 import msgspec
@@ -9,6 +8,7 @@ from redis import Redis
 from engine.table import SEATS
 from services.store import keys
 from services.store.accounts import Ledger, Posting, UnknownPosting
+from services.store.packing import unpacked
 from services.store.wire import ask, ask_many, first_error
 
 BALANCE, BALANCES = "balance", "balances"
@@ -47,16 +47,6 @@ def posting_place(at: int, table: str, version: int, seat: int) -> str:
 def table_place(opened_at: int, table: str) -> str:
     """Where a table stands in the lobby."""
     return f"{opened_at:015d}-{table}"
-
-
-def packed(record: bytes) -> bytes:
-    """A record (JSON) as it is kept: there is one for every deal that was ever played."""
-    return zlib.compress(record, 6)
-
-
-def unpacked(kept: bytes) -> bytes:
-    """What `packed` was given; JSON that was not packed is as it is."""
-    return kept if kept.startswith(b"{") else zlib.decompress(kept)
 
 
 def lobby(redis: Redis, after: str | None, limit: int) -> Lobby:
@@ -139,7 +129,7 @@ def whole_record(redis: Redis, table: str, deal: int) -> bytes | None:
 def _laid_over(public: bytes, overlay: bytes) -> bytes:
     """The public record with what one seat knows more: `{"deck": {place: card}, "moves": {place: {…}}}`."""
     record: dict[str, Any] = _decode(public)
-    more: dict[str, dict[str, Any]] = _decode(overlay)
+    more: dict[str, dict[str, Any]] = _decode(unpacked(overlay))
     for place, card in more["deck"].items():
         record["deck"][int(place)] = card
     for place, fields in more["moves"].items():

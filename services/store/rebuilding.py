@@ -1,6 +1,5 @@
 """Projections written afresh beside the live ones: all stand still, are compared, and the fresh ones take over."""
 
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -9,7 +8,7 @@ from redis.exceptions import ResponseError
 
 from services.store import keys, scripts
 from services.store.outputs import LOBBY, Held
-from services.store.projected import unpacked
+from services.store.packing import Damaged, unpacked
 from services.store.topology import masters
 from services.store.wire import Reply, Request, ask, ask_many, fields_of, first_error
 
@@ -116,7 +115,7 @@ def _told(flat: Reply) -> dict[bytes, bytes]:
 def _plain(value: bytes) -> bytes:
     try:
         return unpacked(value)
-    except zlib.error:
+    except Damaged:
         return value  # Not a record, or one that somebody has damaged.
 
 

@@ -165,7 +165,7 @@ def test_a_table_that_is_stopped_is_told(redis: Redis, monkeypatch: pytest.Monke
 
 
 def run_command(redis: Redis, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("services.store.connect.connect", lambda url: redis)
+    monkeypatch.setattr("services.store.connect.connect", lambda url, **options: redis)
     monkeypatch.setenv("REDIS_URL", "redis://localhost/0")
     return CliRunner().invoke(command.rebuild)
 
