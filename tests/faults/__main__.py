@@ -10,11 +10,11 @@ import secrets
 import sys
 from pathlib import Path
 
-from tests.faults import kills, mutations, report, snapshots
+from tests.faults import kills, mutations, report, skew, snapshots
 from tests.faults.registry import FAULTS, Fault
 from tests.faults.run import run
 
-MODULES = (kills, snapshots)
+MODULES = (kills, snapshots, skew)
 """Each enters its faults into the table when it is imported."""
 
 SHORT = (

@@ -102,11 +102,15 @@ def two_schedulers(scene: Scene) -> None:
 @fault("scale", night=True)
 def ten_workers(scene: Scene) -> None:
     """Eight more workers, all ten started, stopped and killed at random."""
-    more = [scene.system.add(f"worker-{number}", "worker") for number in range(3, 11)]
-    for _ in range(30):
+    more = []
+    for number in range(3, 11):
+        more.append(scene.system.add(f"worker-{number}", "worker"))
+        scene.wait(1.0)  # Each takes a second of a processor to start.
+    for _ in range(20):
         victim = scene.chance.choice(scene.system.of("worker"))
         victim.signal(scene.chance.choice([signal.SIGTERM, signal.SIGTERM, signal.SIGKILL]))
-        if scene.wait(scene.chance.uniform(0.3, 1.5)):
+        scene.count("workers stopped or killed of ten")
+        if scene.wait(scene.chance.uniform(0.5, 3.0)):
             break
     for each in more:
         each.retired = True
