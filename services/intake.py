@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -66,22 +67,42 @@ def fingerprint(submitted: Submitted, body: bytes) -> str:
 
 def _call(submitted: Submitted, rates: Rates | None) -> scripts.Call:
     id_, actor, name, key, body, if_version = submitted
-    partition = keys.partition_of(id_)
     text = _encode(body)
     kind = body.get("type")
-    most = 0 if rates is None else rates.most(actor, partition)
+    most = 0 if rates is None else rates.most(actor, keys.partition_of(id_))
+    named = _names(id_)
     arguments = (
-        keys.receipts(id_),
-        "" if kind in _OPENING else keys.tables(partition),
-        keys.state(partition),
-        keys.bell(partition),
+        named.receipts,
+        "" if kind in _OPENING else named.tables,
+        named.state,
+        named.bell,
         0 if actor == CLOCK else most_waiting(kind),  # Late players must not hold up the clock that frees their table.
         *(id_, actor, key, fingerprint(submitted, text), text, name),
         "" if if_version is None else if_version,
         *(most, 1000 * WINDOW_SECONDS),
     )
-    counted = (keys.rates(partition),) if most else ()
-    return scripts.Call((keys.commands(partition), keys.reservations(id_), *counted), arguments)
+    return scripts.Call((named.commands, named.reservations, named.rates) if most else named[:2], arguments)
+
+
+class _Names(NamedTuple):
+    """What the script is told by name."""
+
+    commands: str
+    reservations: str
+    rates: str
+    receipts: str
+    tables: str
+    state: str
+    bell: str
+
+
+@lru_cache(maxsize=8192)
+def _names(aggregate: str) -> _Names:
+    partition = keys.partition_of(aggregate)
+    return _Names(
+        keys.commands(partition), keys.reservations(aggregate), keys.rates(partition), keys.receipts(aggregate),
+        keys.tables(partition), keys.state(partition), keys.bell(partition),
+    )
 
 
 def _taken(reply: list[bytes] | ResponseError) -> Taken:

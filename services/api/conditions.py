@@ -13,7 +13,7 @@ WAIT_SECONDS_MAX = 30
 
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _VERSION = re.compile(r'"(0|[1-9][0-9]{0,14})"')
-_WAIT = re.compile(r'(?:^|[,;])\s*wait\s*=\s*"?([0-9]{1,9})"?\s*(?=[,;]|$)', re.IGNORECASE)
+_WAIT = re.compile(r'(?:^|[,;])\s*wait\s*=\s*"?0*([0-9]+)"?\s*(?=[,;]|$)', re.IGNORECASE)
 _TAG = re.compile(r'(?:W/)?("[^"]*")')
 
 
@@ -47,7 +47,9 @@ def wait_seconds(environ: Environ) -> int | None:
     """The seconds of `Prefer: wait=<n>` (RFC 7240), at most WAIT_SECONDS_MAX; None if the caller does not wait."""
     header = environ.get("HTTP_PREFER")
     match = _WAIT.search(header) if header else None
-    return min(int(match[1]), WAIT_SECONDS_MAX) if match else None
+    if match is None:
+        return None
+    return WAIT_SECONDS_MAX if len(match[1]) > len(str(WAIT_SECONDS_MAX)) else min(int(match[1]), WAIT_SECONDS_MAX)
 
 
 def is_known(environ: Environ, tag: str) -> bool:

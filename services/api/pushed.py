@@ -10,13 +10,21 @@ from services.api.problems import Problem
 
 blueprint = Blueprint("push", __name__, url_prefix="/v1", description="Streams and sockets, served by push.")
 
+
+def _views(usual: str, *others: str) -> dict[str, Any]:
+    return {
+        "in": "query", "name": "views", "schema": {"enum": [usual, *others], "default": usual},
+        "description": "Of the view: nothing, the whole at each version, or what changed in it.",
+    }
+
+
 _REFUSES = ("forbidden", "code_wrong", "not_found", "malformed", "rate_limited")
 _STREAM: dict[int, Any] = {
     200: {"description": "Messages.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
 }
 _SOCKET: dict[int, Any] = {101: {"description": "From here on WebSocket frames."}}
 _RESUME: list[dict[str, Any]] = [
-    describe.query(CodeQuery),
+    describe.query(CodeQuery), _views("none", "whole", "patch"),
     {"in": "query", "name": "after", "schema": {"type": "integer", "minimum": 0},
      "description": "The last version already known."},
     {"in": "header", "name": "Last-Event-ID", "schema": {"type": "string"}, "description": "The same."},
@@ -36,7 +44,7 @@ def get_stream(table: str) -> NoReturn:
 
 
 @blueprint.get("/tables/<table>/socket")
-@blueprint.doc(parameters=[describe.query(CodeQuery)],
+@blueprint.doc(parameters=[describe.query(CodeQuery), _views("whole", "patch")],
                responses=describe.answers({}, *_REFUSES, "bad_request") | _SOCKET)
 def get_socket(table: str) -> NoReturn:
     """Commands and events of a table on one WebSocket, subprotocol `marias.v1`.

@@ -69,14 +69,12 @@ class Server(StreamServer):  # type: ignore[misc]  # gevent has no types.
         environ = _environ(address)
         read_head(head, environ)
         environ["wsgi.input"] = BytesIO(_body(sock, incoming, environ))
-        taken: list[Take] = []
-        environ[TAKE_OVER] = taken.append
-        status, headers, body = _call(self._application, environ)
-        if taken:
-            taken[0](sock.detach())
+        answer = _call(self._application, environ)
+        if not isinstance(answer, tuple):
+            answer(sock.detach())
             return False
         keeps = not incoming.unread and _is_kept(environ)
-        sock.sendall(_whole(status, headers, body, environ, keeps=keeps))
+        sock.sendall(_whole(*answer, environ, keeps=keeps))
         return keeps
 
 
@@ -109,9 +107,11 @@ def _body(sock: socket.socket, incoming: Incoming, environ: Environ) -> bytes:
     return incoming.body(length) if length else incoming.chunks()
 
 
-def _call(application: Application, environ: Environ) -> tuple[str, Headers, bytes]:
-    """Status, headers and body that `application` answers with."""
+def _call(application: Application, environ: Environ) -> tuple[str, Headers, bytes] | Take:
+    """Status, headers and body that `application` answers with, or who takes the connection over."""
     said: list[tuple[str, Headers]] = []
+    taken: list[Take] = []
+    environ[TAKE_OVER] = taken.append
 
     def start_response(status: str, headers: Headers, *_: object) -> None:
         said.append((status, headers))
@@ -123,6 +123,8 @@ def _call(application: Application, environ: Environ) -> tuple[str, Headers, byt
         finally:
             if hasattr(chunks, "close"):
                 chunks.close()
+        if taken:
+            return taken[0]
         status, headers = said[-1]
         spoken = "".join([name + value for name, value in headers])
         if "\r" in spoken or "\n" in spoken:

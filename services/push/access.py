@@ -1,7 +1,7 @@
 """Who may follow which table, and from where: judged before a connection becomes a stream or a socket."""
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -15,6 +15,7 @@ from services.store.views import Current
 from services.tokens import KeyRing, Principal, TokenRefused
 
 VERSION_DIGITS_MAX = 15
+NAME_CHARACTERS_MAX = 64
 SCHEME = "bearer "
 
 Environ = Mapping[str, Any]
@@ -37,9 +38,16 @@ class Asked(NamedTuple):
     environ: Environ
 
     @classmethod
-    def of(cls, table: str, environ: Environ) -> "Asked":
-        """Read the query; of a name that is repeated the last counts."""
-        return cls(table, dict(parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)), environ)
+    def of(cls, table: str, environ: Environ, names: Collection[str]) -> "Asked":
+        """Read the query, in which only `names` mean something. Raises Refused `malformed`."""
+        query: dict[str, str] = {}
+        for name, value in parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True):
+            if name in query or name not in names:
+                raise Refused("malformed", errors={name[:NAME_CHARACTERS_MAX]: [
+                    "Given twice." if name in query else "Unknown field."
+                ]})
+            query[name] = value
+        return cls(table, query, environ)
 
     @property
     def code(self) -> str:

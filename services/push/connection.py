@@ -123,7 +123,11 @@ class Connection:
         try:
             while queue:
                 data = queue[0] if len(queue) == 1 else b"".join(queue)
-                self._took(self._sock.send(data))
+                taken = self._sock.send(data)
+                if taken == len(data):
+                    queue.clear()
+                else:
+                    self._took(taken)
                 self.stalled_since = None
         except BlockingIOError:
             self._wait_for_room()

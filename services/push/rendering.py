@@ -95,6 +95,6 @@ class Rendering:
 
 def _difference(old: Members, new: Members) -> Members:
     changed = {name: value for name, value in new.items() if old.get(name) != value}
-    if len(new) - len(changed) < len(old):  # Some members are gone, or some were replaced.
+    if not old.keys() <= new.keys():
         changed |= dict.fromkeys(old.keys() - new.keys(), _NULL)
     return changed

@@ -17,7 +17,7 @@ from services.store.wire import StoreUnavailable
 PREFLIGHT = "preflight"
 
 _ROUTE = re.compile(r"/v1/tables/([^/]*)/(stream|socket)")
-_PREPARE = {"stream": sse.prepare, "socket": upgrade.prepare}
+_PREPARE = {"stream": (sse.prepare, sse.QUERY), "socket": (upgrade.prepare, upgrade.QUERY)}
 
 
 class Front:
@@ -47,7 +47,8 @@ def _prepare(service: Service, route: str, table: str, environ: Environ) -> Take
     if environ["REQUEST_METHOD"] != "GET":
         raise Refused("method_not_allowed")
     try:
-        return _PREPARE[route](service, Asked.of(table, environ))
+        prepare, names = _PREPARE[route]
+        return prepare(service, Asked.of(table, environ, names))
     except StoreUnavailable:
         raise Refused("unavailable") from None
 

@@ -1,19 +1,17 @@
 """A table's WebSocket (contract §3a): commands in, receipts and versions out, on one connection."""
 
-import logging
 from typing import Any
 
 import gevent
 from gevent.queue import Empty, Full, Queue
 from websockets.frames import CloseCode, Frame, Opcode
-from websockets.protocol import OPEN
-from websockets.server import ServerProtocol
 
 from schemas.problems import kind
 from services.intake import Submitted
 from services.push.access import Asked, Refused, bear, existing, knows_code, principal_of
 from services.push.commands import Receipt, Waiting
 from services.push.connection import Connection
+from services.push.frames import Broken, Frames
 from services.push.live import NOT_VIEWED, Subscriber
 from services.push.messages import Transport, closing, document, frame
 from services.push.said import Command, NotUnderstood, Resume, Said, Sign, Token, read
@@ -28,9 +26,6 @@ EARLY_MESSAGES_MAX = 16
 COMMANDS_MAX = 16  # of one socket that wait for their receipts
 RETRY = ("unavailable", "rate_limited")  # Not outcomes: the same message may be sent again.
 
-_quiet = logging.getLogger("services.push.websockets")
-_quiet.setLevel(logging.ERROR)
-
 
 class Session:
     """One socket. `principal` is None until the first message has brought a token."""
@@ -42,8 +37,7 @@ class Session:
         self._service = service
         self._asked = asked
         self._principal = principal
-        self._protocol = ServerProtocol(state=OPEN, max_size=MESSAGE_BYTES_MAX, logger=_quiet)
-        self._parts: bytearray | None = None
+        self._frames = Frames(MESSAGE_BYTES_MAX)
         self._early: Queue[Said | None] | None = Queue(EARLY_MESSAGES_MAX)
         self._waiting: dict[str, Waiting] = {}
         self._subscriber: Subscriber | None = None
@@ -105,15 +99,18 @@ class Session:
     # What the event loop calls: nothing below waits.
 
     def _on_data(self, data: bytes) -> None:
-        self._protocol.receive_data(data)
-        for event in self._protocol.events_received():
-            assert isinstance(event, Frame)
-            self._frame(event)
-        for answer in self._protocol.data_to_send():
-            if answer:
-                self.connection.send(answer)
-            else:  # Both sides have said goodbye.
-                self.connection.finish()
+        try:
+            for kind, payload in self._frames.read(data):
+                if kind is Opcode.TEXT:
+                    self._text(payload)
+                elif kind is Opcode.BINARY:
+                    self._not_understood(NotUnderstood("", "Send text, not bytes."))
+                elif kind is Opcode.PING:
+                    self.connection.send(Frame(Opcode.PONG, payload).serialize(mask=False))
+                elif kind is Opcode.CLOSE:
+                    self.connection.finish(Frame(Opcode.CLOSE, payload[:2]).serialize(mask=False))
+        except Broken as error:
+            self.connection.finish(closing(error.code, error.reason))
 
     def _on_gone(self) -> None:
         if self._early is not None and not self._early.full():
@@ -124,20 +121,6 @@ class Session:
         for waiting in self._waiting.values():
             waiting.forget()
         self._waiting.clear()
-
-    def _frame(self, received: Frame) -> None:
-        match received.opcode:
-            case Opcode.TEXT if received.fin:
-                self._text(bytes(received.data))
-            case Opcode.TEXT:
-                self._parts = bytearray(received.data)
-            case Opcode.CONT if self._parts is not None:
-                self._parts += received.data
-                if received.fin:
-                    whole, self._parts = bytes(self._parts), None
-                    self._text(whole)
-            case Opcode.BINARY:
-                self._not_understood(NotUnderstood("", "Send text, not bytes."))
 
     def _text(self, text: bytes) -> None:
         try:

@@ -8,6 +8,7 @@ from services.push.live import Subscriber
 from services.push.messages import STREAMS, Shows
 from services.push.service import Service
 
+QUERY = frozenset({"after", "code", "views"})
 HEAD = (
     b"HTTP/1.1 200 OK\r\n"
     b"Content-Type: text/event-stream; charset=utf-8\r\n"

@@ -13,6 +13,7 @@ from services.push.messages import SOCKETS, Shows
 from services.push.service import Service
 from services.push.session import Session
 
+QUERY = frozenset({"code", "views"})
 SUBPROTOCOL = Subprotocol("marias.v1")
 
 

@@ -135,10 +135,11 @@ class Feed:
                 _call_all(self._take(place), _decode(receipt))
 
     def _take(self, place: tuple[str, str]) -> tuple[Waiter, ...]:
-        with self._lock:
-            return self._waiters.pop(place, ())
+        return self._waiters.pop(place, ())  # At once, so that it needs no lock.
 
     def _remove(self, subscribed: dict[Any, tuple[Any, ...]], place: Any, callback: Any) -> None:
+        if place not in subscribed:  # Its answer has come, as nearly always.
+            return
         with self._lock:
             rest = tuple(each for each in subscribed.get(place, ()) if each is not callback)
             if rest:

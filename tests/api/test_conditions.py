@@ -64,6 +64,8 @@ def test_an_if_match_that_can_never_hold_is_malformed(header):
     pytest.param("wait=0", 0, id="not at all"),
     pytest.param("wait=31", 30, id="no longer than half a minute"),
     pytest.param("wait=999999999", 30, id="nor for years"),
+    pytest.param("wait=" + "9" * 5000, 30, id="nor for longer than there are numbers for"),
+    pytest.param("wait=0000000000005", 5, id="however it is written"),
     pytest.param("wait=-1", None, id="a negative time is no preference"),
     pytest.param("wait=1.5", None, id="nor is a fraction"),
     pytest.param("wait=soon", None, id="nor a word"),

@@ -203,9 +203,10 @@ def test_what_cannot_be_answered_is_refused_as_a_problem(
     assert (found, document and document["code"]) == (status, code)
 
 
-def test_a_connection_may_be_taken_over(client: socket.socket) -> None:
+def test_a_connection_may_be_taken_over(client: socket.socket, caplog: pytest.LogCaptureFixture) -> None:
     client.sendall(b"GET /taken HTTP/1.1\r\n\r\n")
     assert rest(client) == b"something else than HTTP"
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", b"POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\na"])

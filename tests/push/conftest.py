@@ -41,7 +41,7 @@ class Push(NamedTuple):
 @pytest.fixture(scope="module")
 def launch(
     tmp_path_factory: pytest.TempPathFactory, running_servers: dict[str, servers.Server]
-) -> Iterator[Callable[[float], Push]]:
+) -> Iterator[Callable[..., Push]]:
     """Start push processes with a heartbeat of so many seconds over the embedded store; all end with the module."""
     folder = tmp_path_factory.mktemp("push")
     if "valkey" not in running_servers:
@@ -49,8 +49,8 @@ def launch(
         running_servers["valkey"].start()
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(beat_seconds: float) -> Push:
-        listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    def start(beat_seconds: float, host: str = "127.0.0.1") -> Push:
+        listening = socket.create_server((host, 0), backlog=1024)
         environment = os.environ | {"REDIS_URL": running_servers["valkey"].url, "MARIAS_DATA": str(folder)}
         started.append(subprocess.Popen(
             [sys.executable, "-m", "tests.push.process", str(listening.fileno()), str(beat_seconds)],

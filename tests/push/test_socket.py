@@ -297,8 +297,9 @@ def test_a_malformed_command_is_refused_by_its_id_and_its_key_stays_free(
 def test_bytes_are_not_text(push: Push, writer: Writer) -> None:
     writer.change()
     connection = sit(push)
-    connection.send(b'{"resume": 0}')
-    assert hear(connection, "error")["error"]["code"] == "malformed"
+    for message in (b'{"resume": 0}', [b'{"res', b'ume"', b": 0}"]):
+        connection.send(message)
+        assert hear(connection, "error")["error"]["code"] == "malformed"
 
 
 def test_a_message_in_pieces_is_one_message(push: Push, writer: Writer) -> None:
@@ -424,8 +425,9 @@ def test_a_new_seat_comes_with_a_whole_view(push: Push, writer: Writer) -> None:
     assert hear(connection, "version")["view"]["seat"] == 0
 
 
-def test_an_unknown_wish_for_views_is_refused(push: Push, writer: Writer) -> None:
+@pytest.mark.parametrize("query", ["?views=all", "?after=1", "?x", "?views=patch&views=patch"])
+def test_a_query_that_means_nothing_is_refused(push: Push, writer: Writer, query: str) -> None:
     writer.change()
     with pytest.raises(InvalidStatus) as refused:
-        socket_of(push.port, TABLE, push.token(ANA), query="?views=all")
+        socket_of(push.port, TABLE, push.token(ANA), query=query)
     assert refused.value.response.status_code == 422

@@ -189,6 +189,8 @@ def test_who_leaves_a_private_table_without_knowing_its_code_is_shown_out(push: 
     pytest.param(PATH + "?after=minus", "player", (422, "malformed"), id="a version that is a word"),
     pytest.param(PATH + "?after=-1", "player", (422, "malformed"), id="a negative version"),
     pytest.param(PATH + "?after=" + "9" * 400, "player", (422, "malformed"), id="a version beyond all bounds"),
+    pytest.param(PATH + "?x=1", "player", (422, "malformed"), id="a query that means nothing"),
+    pytest.param(PATH + "?after=1&after=2", "player", (422, "malformed"), id="a query that means two things"),
     pytest.param("/v1/elsewhere", "player", (404, "not_found"), id="another address"),
 ])
 def test_what_cannot_be_streamed_is_refused_with_a_code(
