@@ -11,17 +11,19 @@ from services.store.wire import first_error
 _FORGET = scripts.load("forget")
 
 
-def forget_many(redis: Redis, due: Sequence[tuple[str, str]]) -> list[int]:
+def forget_many(redis: Redis, due: Sequence[Sequence[str]]) -> list[int]:
     """Do what the due members say, given as (fence, member), in one round trip. May be repeated.
+
+    Earlier members of the same table may follow, (fence, member, earlier, ...): they are done with it.
 
     Gives how many receipts went, -1 where the lease is another's. Raises StoreUnavailable.
     """
-    gone = scripts.run_many(redis, _FORGET, [_call(fence, member) for fence, member in due])
+    gone = scripts.run_many(redis, _FORGET, [_call(*each) for each in due])
     first_error(gone)
     return gone
 
 
-def _call(fence: str, member: str) -> scripts.Call:
+def _call(fence: str, member: str, *earlier: str) -> scripts.Call:
     table, _, version = member.partition(FORGET)
     partition = keys.partition_of(table)
     named = (
@@ -31,4 +33,4 @@ def _call(fence: str, member: str) -> scripts.Call:
         keys.reservations(table),
         keys.feed(table),
     )
-    return scripts.Call(named, (fence, table, int(version), int(version) + 1))
+    return scripts.Call(named, (fence, table, int(version), int(version) + 1, *earlier))

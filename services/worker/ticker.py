@@ -17,6 +17,8 @@ from services.worker.held import Tables
 AT_ONCE_MAX = 64
 RETRY_MS = 2_000
 PAUSE_MS_MAX = 60_000
+FORGET_PAUSE_MS = 60_000
+"""A table that is played fast has much to remember: that is looked through once in so long, not after each deal."""
 
 _log = logging.getLogger(__name__)
 
@@ -29,6 +31,10 @@ class Ticker:
         self._tables = tables
         self._clock = Clock()
         self._attempts: dict[str, tuple[int, int]] = {}
+        self._forgot: dict[str, int] = {}
+        """When each table was looked through last, as long as that is not long ago."""
+        self._postponed: dict[str, list[str]] = {}
+        """By table: members whose time has come, and that are done with the next one."""
 
     def note(self, entries: Iterable[tuple[str, int | None]]) -> None:
         """Members of the due times and when, ms; None: no longer."""
@@ -39,6 +45,8 @@ class Ticker:
     def drop(self, partition: str) -> None:
         """The partition is another's now."""
         self._clock.drop(partition)
+        for table in [table for table in self._postponed if table[2:4] == partition]:
+            del self._postponed[table]
 
     def next_at(self) -> int | None:
         """When something is due next, ms, or None."""
@@ -59,17 +67,44 @@ class Ticker:
             for member in old:
                 self._clock.set(member, gaps[-1].end + REMEMBERED_MS)
         else:
-            self._forget(old, leases)
+            self._forget(self._after_a_pause(old, now), leases, now)
         sent = [each for table in members if FORGET not in table and (each := self._command(table, now))]
         for each, taken in zip(sent, submit_many(self._redis, sent), strict=True):
             self._answered(each, taken, now)
 
-    def _forget(self, members: list[str], leases: Mapping[str, Lease]) -> None:
+    def _after_a_pause(self, members: list[str], now: int) -> list[str]:
+        """Those of `members` whose table has been left in peace for long enough; the others wait with its next one."""
         if not members:
-            return
-        forget_many(self._redis, [(leases[member[2:4]].fence, member) for member in members])
+            return []
+        self._forgot = {table: at for table, at in self._forgot.items() if now - at < FORGET_PAUSE_MS}
+        ready = []
         for member in members:
-            self._clock.set(member, None)
+            table = member.partition(FORGET)[0]
+            if table not in self._forgot:
+                ready.append(member)
+                continue
+            postponed = self._postponed.setdefault(table, [])
+            self._clock.set(member, None if postponed else self._forgot[table] + FORGET_PAUSE_MS)
+            if member not in postponed:
+                postponed.append(member)
+        return ready
+
+    def _forget(self, members: list[str], leases: Mapping[str, Lease], now: int) -> None:
+        """Look through each table once, up to the last version of its members."""
+        by_table: dict[str, list[str]] = {}
+        for member in members:
+            table = member.partition(FORGET)[0]
+            by_table.setdefault(table, self._postponed.get(table, [])[:]).append(member)
+        if not by_table:
+            return
+        for table, due_members in by_table.items():
+            by_table[table] = sorted(set(due_members), key=_version, reverse=True)
+        forget_many(self._redis, [(leases[table[2:4]].fence, *each) for table, each in by_table.items()])
+        for table, done in by_table.items():
+            self._postponed.pop(table, None)
+            self._forgot[table] = now
+            for member in done:
+                self._clock.set(member, None)
 
     def _command(self, table: str, now: int) -> Submitted | None:
         """What the table waits for; None when it waits for nothing yet."""
@@ -100,3 +135,8 @@ class Ticker:
             self._clock.set(sent.id, now + min(PAUSE_MS_MAX, 10 * 2**attempt))
         if answer.status == "unknown":
             self._clock.set(sent.id, None)
+
+
+def _version(member: str) -> int:
+    """The version up to which a member forgets."""
+    return int(member.partition(FORGET)[2])

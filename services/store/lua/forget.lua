@@ -2,6 +2,7 @@
 --
 -- KEYS  1 lease  2 due  3 receipts  4 reservations  5 feed
 -- ARGV  1 fence  2 table  3 version: receipts up to it go  4 first version that the feed keeps
+--       5... earlier members of the due times that are done with this one
 -- Gives how many receipts went | -1 when the lease is another's
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return -1 end
 local due, receipts, reservations, feed = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -22,5 +23,5 @@ for place = 1, #all, 2 do
   end
 end
 redis.call('XTRIM', feed, 'MINID', ARGV[4] .. '-0')
-redis.call('ZREM', due, ARGV[2] .. '|f|' .. ARGV[3])
+redis.call('ZREM', due, ARGV[2] .. '|f|' .. ARGV[3], unpack(ARGV, 5))
 return gone
