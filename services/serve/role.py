@@ -21,6 +21,7 @@ GREEN = {"front", "push", "api"}  # These wait for many clients at once in one t
 WITH_QUEUE = {"projector", "jobs"}
 WARNS = {"worker", "api", "push"}  # What `serve` starts need not say it four times.
 STORE_SECONDS_MAX = 30.0
+QUIET_SECONDS_MAX = 2.0  # A store that starts beside us takes no longer; after that, say what we wait for.
 LOG_FORMAT = "%(levelname)s %(name)s: %(message)s"
 
 
@@ -60,10 +61,16 @@ def _await_store(role: str, config: Config) -> None:
 
     assert config.redis_url is not None, "a role is run with the address of its store"
     url = config.redis_url
+    where = without_password(url)
     try:
-        found = patiently(lambda: own.facts(url), STORE_SECONDS_MAX)
+        try:
+            found = patiently(lambda: own.facts(url), QUIET_SECONDS_MAX)
+        except StoreUnavailable as error:
+            logging.getLogger(__name__).warning(
+                "waiting up to %.0f s for the store at %s: %s", STORE_SECONDS_MAX, where, error
+            )
+            found = patiently(lambda: own.facts(url), STORE_SECONDS_MAX - QUIET_SECONDS_MAX)
     except StoreUnavailable as error:
-        where = without_password(url)
         raise StoreSilent(f"The store at {where} does not answer: {error}\nStart it, or correct REDIS_URL.") from error
     for each in found:
         own.refuse(url, each)

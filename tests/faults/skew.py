@@ -1,6 +1,9 @@
-"""Row 12: what a newer build has written is refused loudly by this one, and only that partition waits."""
+"""Row 12: what a newer build has written is refused loudly by an older one, and only that partition waits."""
 
 import json
+import os
+import signal
+from pathlib import Path
 
 from services.intake import Submitted, submit
 from services.store import history, keys, views
@@ -9,6 +12,8 @@ from tests.faults.registry import Scene, fault
 
 REFUSED_SECONDS_MAX = 30.0
 HEALED_SECONDS_MAX = 60.0  # A partition that was refused is left alone for a while.
+BESIDE_SECONDS = 4.0
+OLDER_TREE = "MARIAS_FAULTS_OLDER"
 SENDER = "u-00-00000000000000ff"
 
 
@@ -59,3 +64,27 @@ def _refusals(scene: Scene) -> int:
 def _is_answered(scene: Scene, table: str) -> bool:
     receipt = views.receipt(scene.redis, table, SENDER, "asks")
     return receipt is not None and receipt["s"] == "applied"
+
+
+def _no_older_build() -> str | None:
+    return None if os.environ.get(OLDER_TREE) else f"{OLDER_TREE} must name the tree of an older build"
+
+
+@fault("12", needs=_no_older_build)
+def older_build(scene: Scene) -> None:
+    """A worker of an older build works beside those of this one, as in a deploy that goes back and forth."""
+    older = scene.system.add("older-1", "worker", root=Path(os.environ[OLDER_TREE]))
+    before = older.said("needs a newer build")
+    if not scene.until(lambda: older.process is not None and _is_on_roll(scene, older.process.pid), 30.0):
+        scene.complain("the worker of the older build did not begin")
+    scene.wait(BESIDE_SECONDS)
+    scene.count("times that a worker of an older build was there")
+    older.retired = True
+    older.signal(signal.SIGTERM)
+    scene.until(lambda: not older.lives, 10.0)
+    scene.count("partitions refused by the older build", older.said("needs a newer build") - before)
+
+
+def _is_on_roll(scene: Scene, pid: int | None) -> bool:
+    names = [name.decode() for name in scene.redis.zrange(keys.workers(), 0, -1)]
+    return any(name.partition(".")[0].endswith(f"-{pid}") for name in names)

@@ -14,7 +14,7 @@ from tests.faults.registry import FAULTS
 from tests.faults.run import run
 
 SEED = int(os.environ.get("MARIAS_SEED", "4"))
-SECONDS = float(os.environ.get("MARIAS_FAULTS_SECONDS", "22"))
+SECONDS = float(os.environ.get("MARIAS_FAULTS_SECONDS", "16"))
 
 pytestmark = pytest.mark.server
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from services.config import Config
 from services.serve import addresses, binary, embedded, own
+from services.serve import role as roles
 from services.store import keys
 from services.store.connect import connect
 from services.store.installation import partitions_of
@@ -178,3 +180,12 @@ def test_replicas_that_are_not_used_or_too_few_are_warned_of(connected, replicas
 @pytest.mark.parametrize(("connected", "replicas"), [("0", 0), ("2", 1), ("3", 2)])
 def test_replicas_enough_raise_no_warning(connected, replicas):
     assert list(own.unsafe({"connected_slaves": connected}, replicas)) == []
+
+
+def test_a_role_says_what_it_waits_for_before_it_gives_up(monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr(roles, "QUIET_SECONDS_MAX", 0.05)
+    monkeypatch.setattr(roles, "STORE_SECONDS_MAX", 0.2)
+    config = Config(redis_url=f"unix://{tmp_path}/nobody")
+    with pytest.raises(roles.StoreSilent, match="does not answer"):
+        roles._await_store("worker", config)
+    assert "waiting up to 0 s for the store at unix://" in caplog.text
