@@ -10,11 +10,11 @@ import secrets
 import sys
 from pathlib import Path
 
-from tests.faults import kills, mutations, report, skew, snapshots
+from tests.faults import kills, machines, mutations, report, skew, snapshots
 from tests.faults.registry import FAULTS, Fault
 from tests.faults.run import run
 
-MODULES = (kills, snapshots, skew)
+MODULES = (kills, snapshots, skew, machines)
 """Each enters its faults into the table when it is imported."""
 
 SHORT = (
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     seconds = given.seconds or (SHORT_SECONDS if given.short else NIGHT_SECONDS if given.night else USUAL_SECONDS)
     say(f"seed {seed}; the same faults again with --seed {seed}")
     made = chosen(given.only or (SHORT if given.short else None), night=given.night)
-    result = run(made, seed=seed, seconds=seconds, tables=given.tables, say=say)
+    result = run(made, seed=seed, seconds=seconds, tables=given.tables, say=say, store=machines.MachineStore)
     for line in report.lines(result):
         say(line)
     if given.report:

@@ -21,18 +21,31 @@ _BYTES = 8 * (len(_WORDS) + 2 * FILES_MAX)
 
 
 @cache
-def library() -> Path:
-    """The compiled shim. Skips the test, aloud, where it cannot be made; on CI a skip fails the run."""
+def _made() -> tuple[Path | None, str]:
+    """The compiled shim, or None and why there is none."""
     compiler = shutil.which(os.environ.get("CC", "cc")) or shutil.which("gcc")
     if sys.platform != "linux":
-        pytest.skip("NO FAULTS OF DISK AND CLOCK: they need LD_PRELOAD, that is Linux")
+        return None, "NO FAULTS OF DISK AND CLOCK: they need LD_PRELOAD, that is Linux"
     if compiler is None:
-        pytest.skip("NO C COMPILER ON THIS MACHINE: apt install gcc libc6-dev")
+        return None, "NO C COMPILER ON THIS MACHINE: apt install gcc libc6-dev"
     made = Path(tempfile.mkdtemp(prefix="marias-shim-")) / "shim.so"
     command = [compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", str(made), str(SOURCE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        pytest.skip(f"THE SHIM DOES NOT COMPILE HERE: {done.stderr[-500:]}")
+        return None, f"THE SHIM DOES NOT COMPILE HERE: {done.stderr[-500:]}"
+    return made, ""
+
+
+def why_not() -> str | None:
+    """Why there can be no such machine here; None when there can."""
+    return _made()[1] or None
+
+
+def library() -> Path:
+    """The compiled shim. Skips the test, aloud, where it cannot be made; on CI a skip fails the run."""
+    made, why = _made()
+    if made is None:
+        pytest.skip(why)
     return made
 
 
