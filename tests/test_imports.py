@@ -42,7 +42,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.jobs": (
         WRITE_SIDE | {"services.intake", "services.archive", "services.jobs"}, {"redis", "rq", "msgspec", "structlog"},
     ),
-    "services.http": ({"schemas", "services.http"}, {"gevent", "msgspec"}),
+    "services.http": ({"schemas", "services.http"}, {"gevent", "httptools", "msgspec"}),
     "services.api": (
         ASK | {"services.tokens", "services.http", "services.api", "services.operations"},
         {"redis", "flask", "flask_smorest", "flask_swagger_ui", "werkzeug", "apispec", "marshmallow",

@@ -1,11 +1,18 @@
-"""What a client sends on a connection, taken from its socket in as few reads as it came in."""
+"""What a client sends on a connection, as requests: parsed by llhttp, which is strict (RFC 9112), and bounded here."""
 
-import re
+from collections import deque
+from functools import lru_cache
 from time import monotonic
-from typing import Protocol
+from typing import Any, Protocol
+from urllib.parse import unquote_to_bytes
 
-from services.http.heads import LINE_BYTES_MAX, BadHead, TooLong
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
+Environ = dict[str, Any]
+
+LINE_BYTES_MAX = 16_384
+LINES_MAX = 100
+NAME_BYTES_MAX = 128
 HEAD_BYTES_MAX = 32_768
 BODY_BYTES_MAX = 65_536
 TOO_LARGE = bytes(BODY_BYTES_MAX + 1)
@@ -15,8 +22,17 @@ RECEIVE_BYTES_MAX = 16_384
 REQUEST_SECONDS_MAX = 30.0
 """A request that has not come whole by then comes byte by byte from somebody who only wants to hold a connection."""
 
-_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?")
-_METHOD = re.compile(rb"[A-Za-z]+")
+
+class BadHead(ValueError):
+    """The request is not what RFC 9112 asks for; a server that guessed might read it otherwise than a proxy does."""
+
+
+class TooLong(ValueError):
+    """The address is longer than anybody needs."""
+
+
+class HungUp(Exception):
+    """The client has closed its side in the middle of a request, or sends it too slowly to be waited for."""
 
 
 class Socket(Protocol):
@@ -24,87 +40,56 @@ class Socket(Protocol):
 
     def recv(self, size: int, /) -> bytes: ...  # noqa: D102
 
-
-class HungUp(Exception):
-    """The client has closed its side in the middle of a request, or sends it too slowly to be waited for."""
+    def sendall(self, data: bytes, /) -> None: ...  # noqa: D102
 
 
 class Incoming:
-    """The bytes of one connection. `unread`: some of a body was left behind, so no other request can follow."""
+    """The requests of one connection. `unread`: some of a body was left behind, so no other request can follow."""
+
+    _environ: Environ
+    _told: bool
+    _has_head: bool
+    _refused: bool
 
     def __init__(self, sock: Socket) -> None:
-        self._sock = sock
-        self._buffer = b""
-        self._end: float | None = None
         self.unread = False
+        self._sock = sock
+        self._parser = HttpRequestParser(self)
+        self._whole: deque[tuple[Environ, bytes]] = deque()
+        self._end: float | None = None
+        self._begin()
 
-    def head(self) -> str | None:
-        """The next request's head without its empty line; None: the client has gone.
+    def request(self) -> tuple[Environ, bytes] | None:
+        """The next request: what its head says as a WSGI environment (PEP 3333), and its body, or TOO_LARGE.
 
-        Raises BadHead, TooLong, HungUp.
+        None: the client has gone. Raises BadHead, TooLong, HungUp.
         """
         self._end = None
-        while (end := self._buffer.find(b"\r\n\r\n")) < 0 or end > HEAD_BYTES_MAX:
-            self._check_begun()
-            if self._buffer:
+        while not self._whole:
+            if self._begun:
                 self._hurry()
             data = self._sock.recv(RECEIVE_BYTES_MAX)
             if not data:
+                if self._begun:
+                    raise HungUp
                 return None
-            self._buffer += data
-        head, self._buffer = self._buffer[:end], self._buffer[end + 4 :]
-        return head.decode("latin-1")
+            self._feed(data)
+        return self._whole.popleft()
 
-    def _check_begun(self) -> None:
-        """Who speaks another language, or without end, is told so before his head is whole."""
-        if len(self._buffer.partition(b"\r\n")[0]) > LINE_BYTES_MAX:
-            raise TooLong
-        if len(self._buffer) > HEAD_BYTES_MAX:
+    def _feed(self, data: bytes) -> None:
+        self._begun += len(data)
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade:
+            self.unread = True  # Whatever follows is in the language that was asked for.
+        except HttpParserError as error:
+            fault = error.__context__
+            raise fault if isinstance(fault, BadHead | TooLong) else BadHead(str(error)) from error
+        if not self._has_head and self._begun > HEAD_BYTES_MAX:
             raise BadHead("a head without end")
-        if self._buffer and _METHOD.match(self._buffer) is None:
-            raise BadHead("not HTTP")
-
-    def has_body(self, length: int) -> bool:
-        """Has the whole of a body come with its head?"""
-        return len(self._buffer) >= length
-
-    def body(self, length: int) -> bytes:
-        """A body of so many bytes, or TOO_LARGE. Raises HungUp."""
-        if length > BODY_BYTES_MAX:
-            self.unread = True
-            return TOO_LARGE
-        while len(self._buffer) < length:
-            self._receive()
-        body, self._buffer = self._buffer[:length], self._buffer[length:]
-        return body
-
-    def chunks(self) -> bytes:
-        """A body in chunks (RFC 9112 §7.1), or TOO_LARGE. Raises HungUp, BadHead."""
-        body = bytearray()
-        while size := self._chunk_size():
-            if len(body) + size > BODY_BYTES_MAX:
-                self.unread = True
-                return TOO_LARGE
-            body += self.body(size)
-            if self.body(2) != b"\r\n":
-                raise BadHead("a chunk that does not end where it said")
-        while self._line():
-            pass  # Trailers mean nothing here.
-        return bytes(body)
-
-    def _chunk_size(self) -> int:
-        size = _CHUNK.fullmatch(self._line())
-        if size is None:
-            raise BadHead("a chunk without a size")
-        return int(size[1], 16)
-
-    def _line(self) -> bytes:
-        while (end := self._buffer.find(b"\r\n")) < 0:
-            if len(self._buffer) > LINE_BYTES_MAX:
-                raise BadHead("a line without end")
-            self._receive()
-        line, self._buffer = self._buffer[:end], self._buffer[end + 2 :]
-        return line
+        if self._has_head and "HTTP_EXPECT" in self._environ and not self._told and not self._body:
+            self._told = True
+            self._sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def _hurry(self) -> None:
         """Called before each further read of a request. Raises HungUp when it takes too long."""
@@ -114,9 +99,93 @@ class Incoming:
         elif now > self._end:
             raise HungUp
 
-    def _receive(self) -> None:
-        self._hurry()
-        data = self._sock.recv(RECEIVE_BYTES_MAX)
-        if not data:
-            raise HungUp
-        self._buffer += data
+    # What the parser calls as it goes.
+
+    def _begin(self) -> None:
+        self._environ = {}
+        self._url = b""
+        self._body = bytearray()
+        self._lines = 0
+        self._begun = 0
+        self._has_head = self._told = self._refused = False
+
+    def on_url(self, part: bytes) -> None:
+        """A part of the address."""
+        self._url += part
+        if len(self._url) > LINE_BYTES_MAX:
+            raise TooLong
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, whole; the trailers of chunks come here too, and mean nothing."""
+        if self._has_head:
+            return
+        self._lines += 1
+        if self._lines > LINES_MAX or len(value) > LINE_BYTES_MAX:
+            raise BadHead("too many headers, or one too long")
+        key = _key(name)
+        text = value.decode("latin-1").strip(" \t")
+        if key in self._environ:
+            self._environ[key] += f"{'; ' if key == 'HTTP_COOKIE' else ','}{text}"
+        elif key:
+            self._environ[key] = text
+
+    def on_headers_complete(self) -> None:
+        """The head is whole."""
+        self._has_head = True
+        environ = self._environ
+        version = self._parser.get_http_version()
+        if version not in ("1.1", "1.0"):
+            raise BadHead("neither HTTP/1.0 nor 1.1")
+        path, _, query = _target(self._url).partition(b"?")
+        environ["REQUEST_METHOD"] = self._parser.get_method().decode("latin-1")
+        environ["PATH_INFO"] = (unquote_to_bytes(path) if b"%" in path else path).decode("latin-1")
+        environ["QUERY_STRING"] = query.decode("latin-1")
+        environ["SERVER_PROTOCOL"] = f"HTTP/{version}"
+        coding = environ.get("HTTP_TRANSFER_ENCODING")
+        if coding is not None and (coding.lower() != "chunked" or version == "1.0"):
+            raise BadHead("a Transfer-Encoding that is not understood")
+        if int(environ.get("CONTENT_LENGTH", "0")) > BODY_BYTES_MAX:
+            self._refuse()
+
+    def on_body(self, part: bytes) -> None:
+        """A part of the body."""
+        if self._refused:
+            return
+        self._body += part
+        if len(self._body) > BODY_BYTES_MAX:
+            self._refuse()
+
+    def on_message_complete(self) -> None:
+        """The request is whole; another may follow in the same bytes."""
+        if not self._refused:
+            self._whole.append((self._environ, bytes(self._body)))
+        self._begin()
+
+    def _refuse(self) -> None:
+        """A body that is too large is not waited for."""
+        self.unread = self._refused = True
+        self._whole.append((self._environ, TOO_LARGE))
+
+
+_WITHOUT_PREFIX = {"CONTENT_TYPE", "CONTENT_LENGTH"}
+
+
+@lru_cache(maxsize=1024)
+def _key(name: bytes) -> str:
+    """What a header is called in the environment; "": it is left out, as its name could pass for another's."""
+    if len(name) > NAME_BYTES_MAX:
+        raise BadHead("a header whose name has no end")
+    if b"_" in name:
+        return ""
+    key = name.decode("latin-1").replace("-", "_").upper()
+    return key if key in _WITHOUT_PREFIX else f"HTTP_{key}"
+
+
+def _target(url: bytes) -> bytes:
+    """The address without scheme and host, which proxies are told. Raises BadHead."""
+    if url.lower().startswith((b"http://", b"https://")):
+        _, slash, rest = url.partition(b"//")[2].partition(b"/")
+        return slash + rest or b"/"
+    if not url.startswith(b"/") and url != b"*":
+        raise BadHead("an address that does not begin with a slash")
+    return url

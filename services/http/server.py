@@ -1,7 +1,8 @@
 """A gevent server for a WSGI application: a greenlet per connection, a read and a write per request.
 
-gevent's own handler reads line by line, looks through each header four times on its way in and out, and cannot tell
-its own refusals as problem documents; it took half as long again for a request as the application behind it.
+Requests are parsed by llhttp. gevent's own handler reads line by line, looks through each header four times on its
+way in and out, and cannot tell its own refusals as problem documents; it took half as long again for a request as the
+application behind it.
 """
 
 import logging
@@ -20,8 +21,7 @@ from gevent.pool import Pool
 from gevent.server import StreamServer
 
 from schemas.problems import MEDIA_TYPE, kind, problem
-from services.http.heads import BadHead, Environ, TooLong, read_head
-from services.http.incoming import HungUp, Incoming
+from services.http.incoming import BadHead, Environ, HungUp, Incoming, TooLong
 
 BACKLOG = 1024
 LINGER_SECONDS = 1.0
@@ -55,7 +55,7 @@ class Server(StreamServer):  # type: ignore[misc]  # gevent has no types.
         incoming = Incoming(sock)
         with suppress(OSError, HungUp):  # It has gone, or was silent for too long: there is nobody to tell.
             try:
-                while (head := incoming.head()) is not None and self._answer(sock, address, incoming, head):
+                while (asked := incoming.request()) is not None and self._answer(sock, address, incoming, *asked):
                     pass
             except (BadHead, TooLong) as error:
                 _log.info("not HTTP, from %s: %s", address, error)
@@ -64,11 +64,11 @@ class Server(StreamServer):  # type: ignore[misc]  # gevent has no types.
             if incoming.unread:
                 _linger(sock)
 
-    def _answer(self, sock: socket.socket, address: object, incoming: Incoming, head: str) -> bool:
+    def _answer(
+        self, sock: socket.socket, address: object, incoming: Incoming, head: Environ, body: bytes
+    ) -> bool:
         """Answer one request. May another follow on the connection?"""
-        environ = _environ(address)
-        read_head(head, environ)
-        environ["wsgi.input"] = BytesIO(_body(sock, incoming, environ))
+        environ = {**head, **_environ(address), "wsgi.input": BytesIO(body)}
         answer = _call(self._application, environ)
         if not isinstance(answer, tuple):
             answer(sock.detach())
@@ -96,15 +96,6 @@ _BASE: Environ = {
     "wsgi.multithread": False, "wsgi.multiprocess": False, "wsgi.run_once": False, "wsgi.input_terminated": True,
     "wsgi.errors": sys.stderr,
 }
-
-
-def _body(sock: socket.socket, incoming: Incoming, environ: Environ) -> bytes:
-    if "HTTP_TRANSFER_ENCODING" not in environ and environ.get("CONTENT_LENGTH", "0") == "0":
-        return b""
-    length = int(environ.get("CONTENT_LENGTH", "0"))
-    if "HTTP_EXPECT" in environ and not incoming.has_body(length or 1):
-        sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-    return incoming.body(length) if length else incoming.chunks()
 
 
 def _call(application: Application, environ: Environ) -> tuple[str, Headers, bytes] | Take:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from schemas.problems import MEDIA_TYPE, kind
-from services.http.heads import Environ
+from services.http.incoming import Environ
 from services.http.server import TAKE_OVER, Application, StartResponse, Take
 from services.push import sse, upgrade
 from services.push.access import Asked, Refused
