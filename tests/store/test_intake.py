@@ -119,6 +119,9 @@ def test_a_player_sends_twice_his_rate_at_once_and_no_more_before_the_window_end
     assert submit(store, good("k11")).status == "new", "without a rate nothing is counted"
     assert store.hgetall(keys.rates(PARTITION)) == {ANA.encode(): b"9"}, "who is slow is not counted"
     assert 0 < store.pttl(keys.rates(PARTITION)) <= 2_000
+    store.hset(keys.rates(PARTITION), ANA, 10)
+    store.pexpire(keys.rates(PARTITION), 3_600_000)  # The store's clock was put back.
+    assert submit(store, good("k13"), rates).wait_ms <= 2_000
     store.delete(keys.rates(PARTITION))  # It expires.
     assert submit(store, good("k13"), rates).status == "new"
 

@@ -25,6 +25,8 @@ if tables ~= '' and redis.call('SISMEMBER', tables, aggregate) == 0 then return 
 
 local most = tonumber(ARGV[13])
 if most > 0 and tonumber(redis.call('HGET', KEYS[3], ARGV[7]) or '0') >= most then
+  -- A window that ends later than any does began before the store's clock was put back.
+  if redis.call('PTTL', KEYS[3]) > tonumber(ARGV[14]) then redis.call('PEXPIRE', KEYS[3], ARGV[14]) end
   return {'limited', redis.call('PTTL', KEYS[3])}
 end
 
