@@ -62,19 +62,25 @@ def _await_store(role: str, config: Config) -> None:
     assert config.redis_url is not None, "a role is run with the address of its store"
     url = config.redis_url
     where = without_password(url)
+
+    def look() -> list[own.Facts]:
+        """A store that still reads its log tells its facts, and may answer nothing else."""
+        found = own.facts(url)
+        for each in found:
+            own.refuse(url, each)
+        own.refuse_partitions(url, config.partitions)
+        return found
+
     try:
         try:
-            found = patiently(lambda: own.facts(url), QUIET_SECONDS_MAX)
+            found = patiently(look, QUIET_SECONDS_MAX)
         except StoreUnavailable as error:
             logging.getLogger(__name__).warning(
                 "waiting up to %.0f s for the store at %s: %s", STORE_SECONDS_MAX, where, error
             )
-            found = patiently(lambda: own.facts(url), STORE_SECONDS_MAX - QUIET_SECONDS_MAX)
+            found = patiently(look, STORE_SECONDS_MAX - QUIET_SECONDS_MAX)
     except StoreUnavailable as error:
         raise StoreSilent(f"The store at {where} does not answer: {error}\nStart it, or correct REDIS_URL.") from error
-    for each in found:
-        own.refuse(url, each)
-    own.refuse_partitions(url, config.partitions)
     if role in WARNS:
         for warning in dict.fromkeys(warning for each in found for warning in own.warnings(each)):
             logging.getLogger(__name__).warning(warning)

@@ -30,7 +30,7 @@ def lines(result: Result) -> list[str]:
         *(f"{what}: {count}" for what, count in sorted(result.figures.items())),
         *(f"not made here: {name}: {why}" for name, why in result.skipped.items()),
         *(f"note: {note}" for note in result.notes),
-        *(f"UNEXPECTED: {what}" for what in result.unexpected),
+        *(f"UNEXPECTED: {_ends(what)}" for what in result.unexpected),
         *verdict.lines(),
     ]
     return [*said, "OK: no violation" if result.ok else "FAILED"]
@@ -80,8 +80,14 @@ def markdown(result: Result, command: str) -> str:
         *(f"| {name} | {FAULTS[name].rows} | {count} | {FAULTS[name].says} |"
           for name, count in result.faults.most_common()), "",
         *(f"Not made here: {name}: {why}" for name, why in result.skipped.items()),
-        "```text", *verdict.lines(), *result.notes, *result.unexpected, "```", "", *machine(), "",
+        "```text", *verdict.lines(), *result.notes, *map(_ends, result.unexpected), "```", "", *machine(), "",
     ])
+
+
+def _ends(what: str) -> str:
+    """The first and the last line of what a process said."""
+    said = what.splitlines()
+    return " ... ".join(dict.fromkeys((said[0], said[-1])))
 
 
 _ABOVE = ("lost", "doubled", "ghost refusal", "ghost entry", "other outcome", "taken back")

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -41,6 +42,7 @@ class Watch(threading.Thread):
         self._still = dict.fromkeys(tables, 0.0)
         self._since = dict.fromkeys(tables, time.monotonic())
         self._roll: list[str] = []
+        self._clock: list[tuple[float, float]] = [(time.monotonic(), 0.0)]
 
     def run(self) -> None:
         """Look, and look again."""
@@ -53,6 +55,7 @@ class Watch(threading.Thread):
             if found is None:
                 self.store_away += passed
                 continue
+            self._clock.append((now, self._clock[-1][1] + (passed if counts else 0.0)))
             for table, version in zip(self._still, found, strict=True):
                 if counts:
                     self._still[table] += passed
@@ -66,13 +69,20 @@ class Watch(threading.Thread):
         return self.longest
 
     def resumed(self, since: float) -> float | None:
-        """How long after `since` every table had gone on; None when one never did."""
+        """How long after `since` every table had gone on, in time that counts; None when one never did."""
         first: dict[str, float] = {}
         for at, table in reversed(self.advances):
             if at < since:
                 break
             first[table] = at
-        return max(first.values()) - since if len(first) == len(self._still) else None
+        if len(first) < len(self._still):
+            return None
+        return self._counted(max(first.values())) - self._counted(since)
+
+    def _counted(self, at: float) -> float:
+        """How much of the time until `at` counts."""
+        place = bisect_right(self._clock, (at, float("inf")))
+        return self._clock[max(0, place - 1)][1]
 
     def _moved(self, table: str, version: int, now: float) -> None:
         self._end(table, now)

@@ -14,6 +14,7 @@ from services.serve import role as roles
 from services.store import keys
 from services.store.connect import connect
 from services.store.installation import partitions_of
+from services.store.wire import StoreUnavailable
 from tests import servers, sources
 
 BOTH = pytest.mark.parametrize("server", ["valkey", "redis"], indirect=True)
@@ -189,3 +190,16 @@ def test_a_role_says_what_it_waits_for_before_it_gives_up(monkeypatch, tmp_path,
     with pytest.raises(roles.StoreSilent, match="does not answer"):
         roles._await_store("worker", config)
     assert "waiting up to 0 s for the store at unix://" in caplog.text
+
+
+def test_a_role_waits_for_a_store_that_tells_its_facts_and_still_reads_its_log(monkeypatch, server):
+    asked = []
+
+    def loading(url, partitions):
+        asked.append(partitions)
+        if len(asked) < 3:
+            raise StoreUnavailable("LOADING")
+
+    monkeypatch.setattr(own, "refuse_partitions", loading)
+    roles._await_store("worker", Config(redis_url=server.url))
+    assert len(asked) == 3
