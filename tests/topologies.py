@@ -286,6 +286,43 @@ def replicate(node: Node, master: str) -> bool:
     return True
 
 
+def own_line(node: Node) -> str:
+    """What a node says of itself."""
+    return next(line for line in table(node) if "myself" in line)
+
+
+def move_key_by_key(cluster: Clustered, key: str) -> None:
+    """Move the slot of `key` to another master as servers of all versions can."""
+    source = cluster.master_of(key)
+    target = next(each for each in cluster.masters() if each is not source)
+    slot = source.client.execute_command("CLUSTER", "KEYSLOT", key)
+    target.client.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", identity(source))
+    source.client.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", identity(target))
+    while found := source.client.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 10):
+        source.client.execute_command("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *found)
+        time.sleep(0.02)
+    for each in (target, source):
+        each.client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", identity(target))
+
+
+def move_slot(cluster: Clustered, key: str) -> None:
+    """Move the slot of `key` to another master, at once where the servers can."""
+    source = cluster.master_of(key)
+    target = next(each for each in cluster.masters() if each is not source)
+    slot = source.client.execute_command("CLUSTER", "KEYSLOT", key)
+    if not _moves_at_once(source):
+        move_key_by_key(cluster, key)
+    else:
+        source.client.execute_command(
+            "CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", identity(target)
+        )
+    wait_for(lambda: cluster.master_of(key) is target, source.said)
+
+
+def _moves_at_once(node: Node) -> bool:
+    return b"MIGRATESLOTS" in b" ".join(node.client.execute_command("CLUSTER", "HELP")).upper()
+
+
 def wait_for(is_so: Callable[[], bool], said: Callable[[], str], seconds_max: float = START_SECONDS_MAX) -> None:
     """Wait until it is so. Raises AssertionError with what the node has logged."""
     end = time.monotonic() + seconds_max

@@ -23,7 +23,8 @@ _FIRST = re.compile(rf"-?(?:{'|'.join(_WORDS)})\b")
 _QUOTED = re.compile(rf"(?:@user_script|running script|user_function).*?(?:: |-)-?(?:{'|'.join(_WORDS)})\b", re.DOTALL)
 # While a slot moves, or has just moved, a script finds that a key which it did not declare is elsewhere.
 _SCRIPT_STRAYED = re.compile(
-    r"Script attempted to (?:access a non local key|execute a (?:write )?command while the cluster is down)"
+    r"(?:Script a|A)ttempted to access a non local key|"
+    r"(?:Script attempted to execute|Can not execute) a (?:write )?command .*?while the cluster is down"
 )
 
 

@@ -196,14 +196,22 @@ class _Line:
         return self._connection.host, self._connection.port
 
     def fileno(self) -> int:
-        """The file descriptor to wait on."""
+        """The file descriptor to wait on. Raises ConnectionError."""
+        self._check()
         number: int = self._connection._sock.fileno()
         return number
 
     def send(self, requests: Sequence[Request]) -> None:
         """Send `requests`; their replies come among the messages."""
         for request in requests:
+            self._check()
             self._connection.send_command(*request)
+
+    def _check(self) -> None:
+        """The library closes the connections of a node that has left the cluster, and would open one anew when
+        something is sent: it would hear nothing. Raises ConnectionError."""
+        if self._connection._sock is None:
+            raise ConnectionError("the connection was closed")
 
     def await_replies(self, count: int) -> None:
         """Wait for so many replies; nothing else can come before them, but for messages of what is already heard."""
@@ -213,6 +221,7 @@ class _Line:
 
     def reply(self, seconds_max: float) -> Any:
         """The next reply, or None when none comes in time. One read takes all that has come; polls cost more."""
+        self._check()
         connection = self._connection
         is_imitation = not isinstance(connection._sock, socket.socket)
         if is_imitation and not connection.can_read(seconds_max):  # It does not know how to read for so long only.
@@ -231,6 +240,7 @@ class _Line:
         silence = time.monotonic() - self._heard
         if silence > 2 * QUIET_SECONDS_MAX:
             raise ConnectionError("no sign of life")
+        self._check()
         if silence > QUIET_SECONDS_MAX and not self._asked:
             self._connection.send_command("PING")
             self._asked = True

@@ -6,6 +6,7 @@ from redis import Redis
 
 from engine.bank import is_limited
 from services.store import accounts, keys, outbox
+from services.store.topology import masters
 from services.store.wire import ask, fields_of
 from tests.faults.verdict import Verdict
 
@@ -14,7 +15,8 @@ def check_chips(redis: Redis, partitions: Sequence[str], at_tables: int, verdict
     """Each account is the sum of its postings, each transfer posted once; with `at_tables` all are zero together."""
     total = at_tables
     verdict.chips = at_tables
-    for name in sorted(each.decode() for each in redis.scan_iter("m:{p*}:acct:*", count=1000)):
+    found = (each for master in masters(redis) for each in master.scan_iter("m:{p*}:acct:*", count=1000))
+    for name in sorted(each.decode() for each in found):
         account = name.rpartition(":")[2]
         verdict.accounts += 1
         total += _check_account(redis, account, verdict)

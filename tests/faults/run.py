@@ -4,7 +4,7 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,15 +102,16 @@ class Injector(threading.Thread):
 
 def run(
     faults: Sequence[Fault], *, seed: int, seconds: float, tables: int, say: Say, store: StoreOf = LocalStore,
-    stall_max: float = STALL_SECONDS_MAX,
+    stall_max: float = STALL_SECONDS_MAX, environment: Mapping[str, str] | None = None,
 ) -> Result:
-    """A whole run. Ctrl-C ends it early, with the check of what was done so far.
+    """A whole run, the roles with `environment` beside their usual settings.
 
-    No table may stand still for longer than `stall_max` seconds.
+    Ctrl-C ends it early, with the check of what was done so far. No table may stand still for longer than `stall_max`
+    seconds.
     """
     skipped = {each.name: why for each in faults if (why := each.needs()) is not None}
     folder = scratch_folder()
-    system = System(store(folder), folder)
+    system = System(store(folder), folder, environment=environment)
     try:
         system.start()
         made = [each for each in faults if each.name not in skipped]

@@ -32,6 +32,9 @@ AWAY = {
     "BUSY": "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
     "UNBLOCKED": "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
     "UNKILLABLE": "UNKILLABLE Sorry the script already executed write commands against the dataset.",
+    "stray in Valkey": "ERR Attempted to access a non local key in a cluster node script: on @user_script:31.",
+    "down": "ERR Script attempted to execute a write command while the cluster is down and readonly script: 5f",
+    "down in Valkey": "ERR Can not execute a command 'hset' while the cluster is down script: on @user_script:31.",
     "stray": "ERR Script attempted to access a non local key in a cluster node script: 5f, on @user_script:16.",
 }
 OUTSIDE = [pytest.param(text, id=word) for word, text in AWAY.items()]

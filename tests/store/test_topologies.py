@@ -119,44 +119,12 @@ def fail_over(cluster: topologies.Clustered, key: str) -> None:
     """A replica of the master of `key` takes its place by agreement."""
     master = cluster.master_of(key)
     name = topologies.identity(master)
-    follower = next(each for each in cluster.nodes if f"slave {name}" in _own_line(each))
+    follower = next(each for each in cluster.nodes if f"slave {name}" in topologies.own_line(each))
     follower.client.execute_command("CLUSTER", "FAILOVER")
     topologies.wait_for(lambda: cluster.master_of(key) is follower, follower.said)
 
 
-def _own_line(node: topologies.Node) -> str:
-    return next(line for line in topologies.table(node) if "myself" in line)
-
-
-def move_key_by_key(cluster: topologies.Clustered, key: str) -> None:
-    """Move the slot of `key` to another master as servers of all versions can."""
-    source = cluster.master_of(key)
-    target = next(each for each in cluster.masters() if each is not source)
-    slot = source.client.execute_command("CLUSTER", "KEYSLOT", key)
-    target.client.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", topologies.identity(source))
-    source.client.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", topologies.identity(target))
-    while found := source.client.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 10):
-        source.client.execute_command("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *found)
-        time.sleep(0.02)
-    for each in (target, source):
-        each.client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", topologies.identity(target))
-
-
-def move_at_once(cluster: topologies.Clustered, key: str) -> None:
-    """Move the slot of `key` as only newer servers can."""
-    source = cluster.master_of(key)
-    target = next(each for each in cluster.masters() if each is not source)
-    slot = source.client.execute_command("CLUSTER", "KEYSLOT", key)
-    if topologies.KIND == "redis":
-        move_key_by_key(cluster, key)
-    else:
-        source.client.execute_command(
-            "CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE", topologies.identity(target)
-        )
-    topologies.wait_for(lambda: cluster.master_of(key) is target, source.said)
-
-
-CHANGES = [fail_over, move_key_by_key, move_at_once]
+CHANGES = [fail_over, topologies.move_key_by_key, topologies.move_slot]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -209,4 +177,19 @@ def test_what_a_silent_node_was_sent_stays_unknown_and_is_not_sent_twice(cluster
         node.pause(on=False)
     cluster.await_whole()
     assert patiently(lambda: ask(store, "XLEN", "k:{0}"), 30.0) <= 1
+    store.close()
+
+
+def test_a_connection_that_the_library_has_closed_is_noticed_by_who_listens(cluster: topologies.Clustered) -> None:
+    """It does so when a node has left the cluster, and would open another one silently, on which nothing is heard."""
+    store = connect(cluster.url)
+    assert isinstance(store, Cluster)
+    for use in (lambda ears: ears.hear(0.0), lambda ears: ears.add([keys.bell("00")])):
+        ears = channels.Ears(store)
+        ears.listen([keys.bell(each) for each in keys.all_partitions()])
+        for each in store.masters():
+            each.connection_pool.disconnect()
+        with pytest.raises(StoreUnavailable):
+            use(ears)
+        assert not ears.listening
     store.close()
