@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
@@ -226,3 +227,13 @@ def test_it_runs_beside_a_running_system(server_url: str) -> None:
         assert sum(projected.score(client, account, None, 1).balance for account in accounts) == 0
     writer.close()
     reading.close()
+
+
+@pytest.mark.parametrize("server", ["valkey", "redis"], indirect=True)
+def test_a_table_of_thousands_of_deals_is_written_in_one_step(server_url: str) -> None:
+    """A server's script gives some thousands of values at once, and no more."""
+    many = {f"{number}:0": b"{}" for number in range(5_000)}
+    with closing(connect(server_url)) as store:
+        own = outputs.TableOutput(TABLE, 0, 9, b"{}", many, many, many)
+        assert outputs.commit_many(store, [(outputs.Step("p0c", "0c", "", "1-0"), [own])]) == [True]
+        assert store.hlen(keys.bank(TABLE)) == store.hlen(keys.sealed_records(TABLE)) == len(many)
