@@ -9,7 +9,7 @@ import msgspec
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from services.pressure import WINDOW_SECONDS, Rates, most_waiting
+from services.pressure import FEW, WAIT_MS_MAX, WINDOW_SECONDS, Rates, most_waiting
 from services.store import keys, scripts
 
 CLOCK = "clock"
@@ -79,7 +79,7 @@ def _call(submitted: Submitted, rates: Rates | None) -> scripts.Call:
         0 if actor == CLOCK else most_waiting(kind),  # Late players must not hold up the clock that frees their table.
         *(id_, actor, key, fingerprint(submitted, text), text, name),
         "" if if_version is None else if_version,
-        *(most, 1000 * WINDOW_SECONDS),
+        *(most, 1000 * WINDOW_SECONDS, WAIT_MS_MAX, FEW),
     )
     return scripts.Call((named.commands, named.reservations, named.rates) if most else named[:2], arguments)
 

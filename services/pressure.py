@@ -11,7 +11,12 @@ from services.store import keys
 from services.store.wire import ask, ask_many, first_error
 
 QUEUE_MAX = 2_000
-"""Commands of a partition that may wait. At some hundred a second this is how long a player would wait as well."""
+"""Commands of a partition that may wait."""
+WAIT_MS_MAX = 10_000
+"""How long the oldest of them may: whoever has one worker for many busy partitions has a long wait before they are
+full. It is longer than it takes a worker to take over from one that died."""
+FEW = 256
+"""With fewer in the stream, handled ones that are not yet cut off included, nobody looks at their age."""
 LOOK_SECONDS = 1.0
 
 

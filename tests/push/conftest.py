@@ -49,11 +49,12 @@ def launch(
         running_servers["valkey"].start()
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(beat_seconds: float, host: str = "127.0.0.1") -> Push:
+    def start(beat_seconds: float, host: str = "127.0.0.1", stalled_seconds: float | None = None) -> Push:
         listening = socket.create_server((host, 0), backlog=1024)
         environment = os.environ | {"REDIS_URL": running_servers["valkey"].url, "MARIAS_DATA": str(folder)}
         started.append(subprocess.Popen(
-            [sys.executable, "-m", "tests.push.process", str(listening.fileno()), str(beat_seconds)],
+            [sys.executable, "-m", "tests.push.process", str(listening.fileno()), str(beat_seconds),
+             *([str(stalled_seconds)] if stalled_seconds else [])],
             cwd=ROOT, env=environment, pass_fds=[listening.fileno()],
         ))
         port = listening.getsockname()[1]
@@ -68,7 +69,7 @@ def launch(
 
 
 @pytest.fixture(scope="module")
-def push(launch: Callable[[float], Push]) -> Push:
+def push(launch: Callable[..., Push]) -> Push:
     """A push process whose heart beats as in service."""
     return launch(12.0)
 

@@ -1,12 +1,13 @@
 """A command is taken in once per key of its sender, however often and by whichever node it is sent."""
 
 import json
+import time
 
 import pytest
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from services import pressure
+from services import intake, pressure
 from services.intake import Submitted, Taken, submit, submit_many
 from services.pressure import Rates
 from services.store import channels, commands, history, keys, leases, views
@@ -93,6 +94,21 @@ def test_a_full_partition_is_busy_and_the_clock_is_exempt(
     assert [each.status for each in taken] == ["new"] * 20 + ["busy"]
     assert views.receipt(store, TABLE, ANA, "k20") is None
     assert submit(store, good("expire-1-1", actor="clock")).status == "new"
+
+
+def test_a_queue_that_waits_for_long_is_busy_however_short_it_is(
+    store: Redis, table: leases.Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "FEW", 20)
+    monkeypatch.setattr(intake, "WAIT_MS_MAX", 1)
+    assert {each.status for each in submit_many(store, [good(f"k{number}") for number in range(19)])} == {"new"}
+    time.sleep(0.01)
+    assert submit(store, good("k19")).status == "new", "few may wait for as long as they like"
+    assert submit(store, good("k20")).status == "busy"
+    assert submit(store, good("expire-1-1", actor="clock")).status == "new"
+    [(last, _)] = store.xrevrange(keys.commands(PARTITION), count=1)
+    store.hset(keys.state(PARTITION), "cur", last)
+    assert submit(store, good("k21")).status == "new"
 
 
 def test_joining_is_refused_before_playing_is(

@@ -9,6 +9,7 @@
 --       6 aggregate  7 actor  8 key  9 fingerprint  10 body, JSON  11 name of the actor
 --       12 version that the sender insists on, "": any
 --       13 most commands of this actor in a window, "0": no limit  14 length of the window, ms
+--       15 how long the oldest command may have waited, ms, where 16 or more are kept; not asked where 5 is "0"
 -- Gives {"new", command id} | {"dup", receipt or ""} | {"reused"} | {"unknown"} | {"busy"} |
 --       {"limited", ms until the window ends}
 local commands, reservations = KEYS[1], KEYS[2]
@@ -32,13 +33,22 @@ end
 
 local cursor = redis.call('HGET', state, 'cur') or '0-0'
 -- Handled commands go in whole blocks as new ones come; only a queue that seems full is worth a trim of its own.
-if limit > 0 and redis.call('XLEN', commands) >= limit then
+local length = redis.call('XLEN', commands)
+if limit > 0 and length >= limit then
   redis.call('XTRIM', commands, 'MINID', '~', cursor)
-  if redis.call('XLEN', commands) >= limit then return {'busy'} end
+  length = redis.call('XLEN', commands)
+  if length >= limit then return {'busy'} end
+end
+if limit > 0 and length >= tonumber(ARGV[16]) then
+  local oldest = redis.call('XRANGE', commands, '(' .. cursor, '+', 'COUNT', 1)[1]
+  if oldest then
+    local now = redis.call('TIME')
+    local since = now[1] * 1000 + now[2] / 1000 - tonumber(string.match(oldest[1], '^%d+'))
+    if since > tonumber(ARGV[15]) then return {'busy'} end
+  end
 end
 
 -- The lengths and fields read above prove the types of both keys: nothing below can fail halfway.
-if limit == 0 then redis.call('XLEN', commands) end
 if most > 0 and redis.call('HINCRBY', KEYS[3], ARGV[7], 1) == 1 and redis.call('PTTL', KEYS[3]) == -1 then
   redis.call('PEXPIRE', KEYS[3], ARGV[14])
 end
