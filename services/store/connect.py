@@ -12,6 +12,7 @@ from redis.sentinel import Sentinel, SentinelConnectionPool
 
 from services.store.address import Address, read
 from services.store.topology import Cluster, Single
+from services.store.watched import WatchedConnection, WatchedSSLConnection
 from services.store.wire import StoreUnavailable
 
 CONNECT_SECONDS_MAX = 3.0
@@ -64,6 +65,8 @@ def _watched(address: Address, options: dict[str, Any]) -> SentinelConnectionPoo
         "retry": Retry(NoBackoff(), 0),
     }
     watchers = Sentinel(address.nodes, sentinel_kwargs=sentinel)  # type: ignore[no-untyped-call]
+    del options["ssl"]
+    options["connection_class"] = WatchedSSLConnection if address.is_encrypted else WatchedConnection
     return SentinelConnectionPool(address.service, watchers, db=address.database, **options)  # type: ignore[no-untyped-call]
 
 

@@ -99,6 +99,7 @@ def replace_master(store: SeveralStore, scene: Scene, table: str) -> None:
             name = topologies.identity(master)
             followers = [each for each in store.several.nodes if f"slave {name}" in topologies.own_line(each)]
             scene.chance.choice(followers).client.execute_command("CLUSTER", "FAILOVER")
+    scene.until(lambda: _other(store, table, master), 15.0)  # It may come to nothing, but not into the next fault.
 
 
 def move_slot(store: SeveralStore, scene: Scene, table: str) -> None:

@@ -203,3 +203,17 @@ def test_a_connection_that_the_library_has_closed_is_noticed_by_who_listens(clus
             use(ears)
         assert not ears.listening
     store.close()
+
+
+def test_a_replica_is_not_taken_for_the_master_whatever_a_sentinel_says(
+    watched: topologies.Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = connect(watched.url)
+    replica = next(each for each in watched.servers if each is not watched.master())
+    told = ("127.0.0.1", replica.port)
+    monkeypatch.setattr(store.connection_pool.sentinel_manager, "discover_master", lambda name: told)
+    with pytest.raises(StoreUnavailable, match="no master any more"):
+        ask(store, "GET", "key")
+    monkeypatch.undo()
+    assert ask(store, "GET", "key") is None
+    store.close()
