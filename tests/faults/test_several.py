@@ -1,6 +1,7 @@
 """Masters are lost while people play, on a store that sentinels watch and on a cluster: nothing that was answered is.
 
-MARIAS_TEST_FAILOVERS says how many faults are made on each kind of store; 20 takes some ten minutes.
+MARIAS_TEST_FAILOVERS says how many faults are made on each kind of store; 20 takes some ten minutes. With more than one
+masters are also paused and replaced, which sentinels do not survive without loss: the README says why.
 """
 
 import os
