@@ -94,7 +94,15 @@ class Config:
     )
     audit_redis_url: str | None = _setting(
         "AUDIT_REDIS_URL", _store, None,
-        "The store that sealed records are read from for the role auditor. Unset: REDIS_URL.",
+        "The login with which the projector reads sealed records for auditors. Unset: REDIS_URL.",
+    )
+    archive_redis_url: str | None = _setting(
+        "ARCHIVE_REDIS_URL", _store, None,
+        "The login with which the jobs archive finished deals. Unset: REDIS_URL.",
+    )
+    store_users: Path | None = _setting(  # noqa: RUF009  It is a field.
+        "MARIAS_STORE_USERS", Path, None,
+        "For `marias serve` with REDIS_URL: a file of `marias users`, so that each role logs in as its own user.",
     )
     replicas: int = _setting(
         "MARIAS_REPLICAS", _whole, 0,

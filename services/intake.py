@@ -4,11 +4,13 @@ import hashlib
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
 import msgspec
 from redis import Redis
 from redis.exceptions import ResponseError
 
+from services.envelope import SECRET, Sender, spoken
 from services.pressure import FEW, WAIT_MS_MAX, WINDOW_SECONDS, Rates, most_waiting
 from services.store import keys, scripts
 
@@ -29,6 +31,18 @@ class Submitted(NamedTuple):
     key: str
     body: dict[str, Any]
     if_version: int | None = None
+
+
+_senders: "WeakKeyDictionary[Redis, Sender]" = WeakKeyDictionary()
+
+
+def attach(redis: Redis, sender: Sender) -> Redis:
+    """From now on what is submitted over `redis` is marked and sealed by `sender`; gives `redis`.
+
+    Workers with keys take nothing else.
+    """
+    _senders[redis] = sender
+    return redis
 
 
 class Taken(NamedTuple):
@@ -55,20 +69,27 @@ def submit_many(redis: Redis, submitted: Sequence[Submitted], rates: Rates | Non
 
     `rates`: how many one player may send; None: as many as he likes.
     """
-    calls = [_call(each, rates) for each in submitted]
+    sender = _senders.get(redis)
+    calls = [_call(each, sender, rates) for each in submitted]
     return [_taken(reply) for reply in scripts.run_many(redis, _INTAKE, calls, confirmed=True)]
 
 
 def fingerprint(submitted: Submitted, body: bytes) -> str:
-    """What tells two bodies under one key apart: a digest of sender, table and canonical body."""
+    """What tells two bodies under one key apart where no sender is attached; else that is his mark."""
     said = b"\0".join((submitted.actor.encode(), submitted.id.encode(), body))
     return hashlib.sha256(said).hexdigest()[:24]
 
 
-def _call(submitted: Submitted, rates: Rates | None) -> scripts.Call:
+def _call(submitted: Submitted, sender: Sender | None, rates: Rates | None) -> scripts.Call:
     id_, actor, name, key, body, if_version = submitted
     text = _encode(body)
     kind = body.get("type")
+    if sender is None:
+        mark = fingerprint(submitted, text)
+    else:
+        mark = sender.mark(spoken(id_, actor, key, name, text))
+        if kind in SECRET:
+            text = sender.seal(kind, text)
     most = 0 if rates is None else rates.most(actor, keys.partition_of(id_))
     named = _names(id_)
     arguments = (
@@ -77,7 +98,7 @@ def _call(submitted: Submitted, rates: Rates | None) -> scripts.Call:
         named.state,
         named.bell,
         0 if actor == CLOCK else most_waiting(kind),  # Late players must not hold up the clock that frees their table.
-        *(id_, actor, key, fingerprint(submitted, text), text, name),
+        *(id_, actor, key, mark, text, name),
         "" if if_version is None else if_version,
         *(most, 1000 * WINDOW_SECONDS, WAIT_MS_MAX, FEW),
     )

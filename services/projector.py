@@ -14,9 +14,11 @@ from services.processes import archiving, bot_turns, settlement
 from services.processes.follow import UNHURRIED_SECONDS, Follower
 from services.processes.sweep import sweep
 from services.projections.subscription import Subscription
+from services.records import Clerk
 from services.store.connect import connect
 from services.store.keys import all_partitions
 from services.store.outbox import Pointer
+from services.tokens import KeyRing
 
 STOP_SECONDS_MAX = 3.0
 
@@ -61,6 +63,8 @@ def parts(config: Config) -> list[Part]:
     stores = [connect(config.redis_url, blocking=True, replicas=config.replicas) for _ in range(4)]
     queue = bots(connect(config.jobs_redis_url))
 
+    clerk = Clerk(connect(config.audit_redis_url or config.redis_url), KeyRing(config.keys), partitions)
+
     def ask_for(turns: list[tuple[str, int]]) -> None:
         put_bot_moves(queue, turns)
 
@@ -83,6 +87,7 @@ def parts(config: Config) -> list[Part]:
         Part("projections", Subscription(stores[0], partitions).run),
         Part("bots", follow_bots.run),
         Part("settlement", follow_chips.run),
+        Part("records", clerk.run),
         Part("sweep", lambda should_stop: sweep(stores[3], partitions, ask_for, should_stop, ask_to_archive)),
     ]
 

@@ -10,7 +10,7 @@ from tests import sources
 
 RULES = {"engine", "schemas"}
 WRITE_SIDE = RULES | {"services.config", "services.store"}
-ASK = {"schemas", "services.config", "services.store", "services.intake", "services.pressure"}
+ASK = {"schemas", "services.config", "services.store", "services.intake", "services.pressure", "services.envelope"}
 
 # Left: a package (the longest match counts). Right: what it may import of ours, and from elsewhere.
 TABLE: dict[str, tuple[set[str], set[str]]] = {
@@ -21,13 +21,14 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.tokens": (set(), {"jwt", "cryptography"}),
     "services.store": (RULES | {"services.store"}, {"redis", "hiredis", "msgspec", "zstandard"}),
     "services.pressure": ({"services.store"}, {"redis"}),
-    "services.intake": ({"schemas", "services.store", "services.pressure"}, {"redis", "msgspec"}),
+    "services.envelope": (set(), {"cryptography"}),
+    "services.intake": ({"schemas", "services.store", "services.envelope", "services.pressure"}, {"redis", "msgspec"}),
     "services.operations": (
         {"services.config", "services.store", "services.intake", "services.operations"}, {"redis", "msgspec"},
     ),
     "services.archive": (RULES | {"services.store", "services.archive"}, {"redis", "msgspec", "zstandard"}),
     "services.worker": (
-        WRITE_SIDE | {"services.intake", "services.archive.folder", "services.worker"},
+        WRITE_SIDE | {"services.intake", "services.envelope", "services.archive.folder", "services.worker"},
         {"redis", "msgspec", "cryptography", "structlog"},
     ),
     "services.projections": (WRITE_SIDE | {"services.projections"}, {"redis", "msgspec", "structlog"}),
@@ -36,11 +37,15 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     ),
     "services.projector": (
         {"services.config", "services.store", "services.projections", "services.processes", "services.jobs.queue",
-         "services.archive.folder"},
+         "services.archive.folder", "services.records", "services.tokens"},
         set(),
     ),
+    "services.records": (
+        {"services.store", "services.operations.letters", "services.tokens"}, {"redis", "msgspec"},
+    ),
     "services.jobs": (
-        WRITE_SIDE | {"services.intake", "services.archive", "services.jobs"}, {"redis", "rq", "msgspec", "structlog"},
+        WRITE_SIDE | {"services.intake", "services.envelope", "services.archive", "services.jobs"},
+        {"redis", "rq", "msgspec", "structlog"},
     ),
     "services.http": ({"schemas", "services.http"}, {"gevent", "httptools", "msgspec"}),
     "services.api": (

@@ -21,6 +21,7 @@ from services.config import Config
 from services.intake import submit
 from services.operations.fare import fare
 from services.pressure import Pressure, Rates
+from services.store import asking
 from services.store.connect import connect
 from services.store.feed import Feed
 from services.store.keys import all_partitions
@@ -28,11 +29,11 @@ from services.tokens import KeyRing
 
 
 def create_app(
-    redis: Redis, config: Config, *, audit: Redis | None = None, feed: Feed | None = None, ring: KeyRing | None = None
+    redis: Redis, config: Config, *, feed: Feed | None = None, ring: KeyRing | None = None
 ) -> Flask:
     """The application over connections that are given to it; it makes none until it is asked something.
 
-    `audit` reads the sealed records for auditors; `feed` and `ring` may be shared with push in one process.
+    `feed` and `ring` may be shared with push in one process.
     """
     metrics = Metrics()
     jobs = connect(config.jobs_redis_url) if config.jobs_redis_url else None
@@ -44,7 +45,7 @@ def create_app(
         config=config,
         redis=redis,
         intake=partial(submit, redis, rates=Rates(config.player_rate)),
-        audit=audit if audit is not None else redis,
+        confide=partial(asking.ask_records, redis),
         feed=feed if feed is not None else Feed(redis),
         ring=ring if ring is not None else KeyRing(config.keys),
         metrics=metrics,

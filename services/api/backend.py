@@ -13,6 +13,7 @@ from services.config import Config
 from services.intake import Submitted, Taken
 from services.operations.fare import Fare
 from services.pressure import Pressure
+from services.store.asking import Question
 from services.store.feed import Feed
 from services.tokens import KeyRing
 
@@ -23,13 +24,13 @@ EXTENSION = "marias"
 class Backend:
     """Made once by `create_app`. `intake` takes one command in, as `services.intake.submit` does.
 
-    Only the endpoint of deal records uses `audit`, and only for auditors.
+    `confide` asks who may read what only auditors and operators may know: this process may not.
     """
 
     config: Config
     redis: Redis
     intake: Callable[[Submitted], Taken]
-    audit: Redis
+    confide: Callable[[Question], bytes]
     feed: Feed
     ring: KeyRing
     metrics: Metrics

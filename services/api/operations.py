@@ -13,14 +13,12 @@ from services.api.auth import operator
 from services.api.backend import backend
 from services.api.body import no_query
 from services.api.commands import JSON
+from services.api.confidential import asked
 from services.api.problems import Problem
 from services.operations.fare import document
 from services.operations.health import troubles, warnings
-from services.operations.letters import letters
 from services.store import keys
 from services.store.wire import ask_many, first_error
-
-DEAD_LETTERS_MAX = 100
 
 blueprint = Blueprint("operations", __name__, description="Health and operations.")
 
@@ -71,8 +69,7 @@ def get_dead_letters() -> Response:
     """The newest commands that were given up. Their bodies are not told: they may name cards."""
     operator()
     no_query(request)
-    found = letters(backend().redis, _partitions(), DEAD_LETTERS_MAX)
-    return _json({"dead_letters": [letter.row() for letter in found[:DEAD_LETTERS_MAX]]})
+    return Response(asked("dead_letters"), content_type=JSON)
 
 
 def _partitions() -> list[str]:

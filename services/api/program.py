@@ -8,7 +8,9 @@ from flask import Flask
 
 from services.api.app import create_app
 from services.config import Config
+from services.envelope import sender_of
 from services.http.server import Server, listen
+from services.intake import attach
 from services.store.connect import connect
 from services.store.feed import Feed
 
@@ -19,9 +21,8 @@ def app_of(config: Config) -> Flask:
     """The application with connections and a feed of its own, as `config` says."""
     if config.redis_url is None:
         sys.exit("REDIS_URL is not set: the API needs the store of the tables.")
-    redis = connect(config.redis_url, replicas=config.replicas)
-    audit = connect(config.audit_redis_url) if config.audit_redis_url else redis
-    return create_app(redis, config, audit=audit, feed=Feed(redis, config.partitions).start())
+    redis = attach(connect(config.redis_url, replicas=config.replicas), sender_of(config.keys))
+    return create_app(redis, config, feed=Feed(redis, config.partitions).start())
 
 
 def run(config: Config) -> None:

@@ -17,7 +17,8 @@ from services.bench.players import Room, Tally
 from services.bench.table import Load, _enter, _open_table
 from services.cli.caller import Caller
 from services.cli.temporary import NotStarted, Temporary, served
-from services.intake import Submitted, submit_many
+from services.envelope import sender_of
+from services.intake import Submitted, attach, submit_many
 from services.projections.subscription import Subscription
 from services.store import cold, history, keys
 from services.store.connect import connect
@@ -79,7 +80,7 @@ def _by_idle(counts: list[int], rounds: int, moves: int) -> dict[str, Any]:
         servers = [running.enter_context(_server()) for _ in counts]
         starts, contests = [], []
         for server, count in zip(servers, counts, strict=True):
-            redis = running.enter_context(connect(server.redis_url))
+            redis = attach(running.enter_context(connect(server.redis_url)), sender_of(server.data / "keys"))
             tables = fill(redis, count)
             starts.append({"tables": count, **_starts(redis, tables[-1])})
             contests.append((f"{count} tables at rest", server, running.enter_context(_room(server))))

@@ -14,6 +14,8 @@ from pathlib import Path
 from redis import Redis
 
 from services.cli.temporary import NotStarted
+from services.envelope import sender_of
+from services.intake import attach
 from services.serve import embedded
 from services.serve.binary import find_server
 from services.store import leases
@@ -26,7 +28,7 @@ class Store:
     """A running store: its client, and the workers that were started on it."""
 
     def __init__(self, url: str, folder: Path, pid: int) -> None:
-        self.redis: Redis = connect(url)
+        self.redis: Redis = attach(connect(url), sender_of(folder / "keys"))
         self.pid = pid
         self._url = url
         self._folder = folder

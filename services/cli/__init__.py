@@ -84,6 +84,7 @@ marias = Commands(
         "status": Entry("services.cli.status", "status", "How everything fares; the exit status says whether well."),
         "dead": Entry("services.cli.dead", "dead", "Commands that were given up: list, show, retry, discard."),
         "bench": Entry("services.cli", "bench", "Measure the engine and the tables."),
+        "users": Entry("services.cli.users", "users", "The users of a store of your own, one for each role."),
         "settings": Entry("services.cli.settings", "settings", "Every variable it reads, and its default."),
         "api": Entry("services.cli.roles", "api", "One role: the HTTP API."),
         "push": Entry("services.cli.roles", "push", "One role: streams and sockets."),

@@ -76,11 +76,13 @@ def _common(command: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def _connected(config: Config) -> Iterator[Redis]:
+    from services.envelope import sender_of
+    from services.intake import attach
     from services.store.connect import connect
 
     assert config.redis_url is not None
     with connect(config.redis_url, replicas=config.replicas) as redis:
-        yield redis
+        yield attach(redis, sender_of(config.keys))
 
 
 _WHO = click.option("--who", help="Who does it; unset: the user and the machine.")

@@ -42,7 +42,8 @@ def token(role: str, name: str | None, data: Path | None) -> None:
 
 def _open_account(config: Config, player: str, name: str) -> None:
     """What POST /v1/players does besides the token; without a store only a word that it was not done."""
-    from services.intake import Submitted, submit
+    from services.envelope import sender_of
+    from services.intake import Submitted, attach, submit
     from services.store.connect import connect
 
     try:
@@ -52,4 +53,5 @@ def _open_account(config: Config, player: str, name: str) -> None:
         return
     assert url is not None
     with connect(url) as redis:
+        attach(redis, sender_of(config.keys))
         submit(redis, Submitted(player, "system", name, "open", {"type": "open_account"}))

@@ -8,7 +8,7 @@ from pathlib import Path
 from redis import Redis
 
 from services.archive.make import archive
-from services.jobs.store import archive_folder, store
+from services.jobs.store import archive_folder, archiving_store
 from services.store import cold
 from services.store.wire import StoreUnavailable
 
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 def archive_deals(partition: str) -> None:
     """The job. Run twice, at once too, it does the same."""
-    work(store(), archive_folder(), partition)
+    work(archiving_store(), archive_folder(), partition)
 
 
 def work(redis: Redis, folder: Path, partition: str) -> int:

@@ -8,6 +8,8 @@ from redis.exceptions import RedisError
 from rq import Queue
 
 from services.config import Config
+from services.envelope import sender_of
+from services.intake import attach
 from services.jobs.queue import bots, deals
 from services.jobs.quick import QuickWorker
 from services.jobs.store import use
@@ -25,7 +27,8 @@ def run(config: Config) -> None:
     """Work until SIGTERM or Ctrl-C. When its store goes away rq gives up, or fails; then we begin again."""
     assert config.redis_url is not None, "a role is run with the address of its store"
     assert config.jobs_redis_url is not None, "the role `jobs` is run with the address of its queue"
-    use(connect(config.redis_url, replicas=config.replicas), config.archive)
+    redis = attach(connect(config.redis_url, replicas=config.replicas), sender_of(config.keys))
+    use(redis, config.archive, connect(config.archive_redis_url or config.redis_url, replicas=config.replicas))
     jobs_store = connect(config.jobs_redis_url, blocking=True)
     queue = bots(jobs_store)
     # Bots come first: somebody waits for them. Without a folder here, another's worker archives.

@@ -6,11 +6,16 @@ from redis import Redis
 
 _reached: list[Redis] = []
 _archive: list[Path] = []
+_archiving: list[Redis] = []
 
 
-def use(redis: Redis, archive: Path | None = None) -> None:
-    """From now on jobs work with `redis`, and archive deals in the folder `archive`."""
+def use(redis: Redis, archive: Path | None = None, archiving: Redis | None = None) -> None:
+    """From now on jobs work with `redis`, and archive deals in the folder `archive`.
+
+    `archiving` is the same store with the login that may read events, which no other job needs.
+    """
     _reached[:] = [redis]
+    _archiving[:] = [redis if archiving is None else archiving]
     _archive[:] = [] if archive is None else [archive]
 
 
@@ -23,4 +28,10 @@ def archive_folder() -> Path:
 def store() -> Redis:
     """The store that was given to `use`."""
     [redis] = _reached
+    return redis
+
+
+def archiving_store() -> Redis:
+    """The store as whoever archives deals may use it."""
+    [redis] = _archiving
     return redis

@@ -10,7 +10,9 @@ from typing import Any
 import gevent
 
 from services.config import Config
+from services.envelope import sender_of
 from services.http.server import Application, Server, StartResponse, listen
+from services.intake import attach
 from services.push.pulse import BEAT_SECONDS
 from services.push.server import Front
 from services.push.service import Service
@@ -35,8 +37,7 @@ def serve_with_api(config: Config) -> None:
     from services.api.backend import EXTENSION, Backend
 
     service = _service(config, BEAT_SECONDS)
-    audit = None if config.audit_redis_url is None else connect(config.audit_redis_url)
-    app = create_app(service.redis, config, audit=audit, feed=service.feed, ring=service.ring)
+    app = create_app(service.redis, config, feed=service.feed, ring=service.ring)
     backend: Backend = app.extensions[EXTENSION]
     app.extensions[EXTENSION] = replace(backend, intake=service.intake.submit)
     _serve(config, app.wsgi_app, service)
@@ -45,7 +46,7 @@ def serve_with_api(config: Config) -> None:
 def _service(config: Config, beat_seconds: float) -> Service:
     if config.redis_url is None:
         sys.exit("REDIS_URL is not set: the push process needs the store of the tables.")
-    redis = connect(config.redis_url, replicas=config.replicas)
+    redis = attach(connect(config.redis_url, replicas=config.replicas), sender_of(config.keys))
     feed = Feed(redis, config.partitions)
     return Service(redis, feed, KeyRing(config.keys), config, beat_seconds=beat_seconds)
 

@@ -5,6 +5,8 @@ import socket
 import time
 from pathlib import Path
 
+from services.store.rights import OWNER
+
 SETTINGS = {
     "port": "0",  # No network: the socket's folder decides who may come in.
     "unixsocketperm": "700",
@@ -26,7 +28,10 @@ SETTINGS = {
 def command(
     server: Path, folder: Path, path: Path, *, fsync: str = "always", verbose: bool = False
 ) -> list[str]:
-    """The command line that starts `server` in `folder`, listening on the socket `path`."""
+    """The command line that starts `server` in `folder`, listening on the socket `path`.
+
+    Everybody who reaches the socket may do everything, unless `with_users` is added.
+    """
     chosen = {
         **SETTINGS,
         "dir": str(folder.resolve()),  # The server changes its folder: a relative one fails.
@@ -35,6 +40,11 @@ def command(
         "loglevel": "notice" if verbose else "warning",
     }
     return [str(server), *(word for name, value in chosen.items() for word in (f"--{name}", value))]
+
+
+def with_users(acl: Path) -> list[str]:
+    """What the command line needs more, so that only the users in the file `acl` come in."""
+    return ["--aclfile", str(acl.resolve())]
 
 
 def url(path: Path, database: int = 0) -> str:
@@ -57,11 +67,14 @@ def is_ready(path: Path) -> bool:
     return ask(path, "PING") == "+PONG"
 
 
-def end_orphan(path: Path, *, seconds_max: float = 5.0) -> bool:
-    """Stop a store that outlived its parent. True when one was found and has ended."""
+def end_orphan(path: Path, *, password: str = "", seconds_max: float = 5.0) -> bool:
+    """Stop a store that outlived its parent. True when one was found and has ended.
+
+    `password` is its owner's; a store without users takes none, and is stopped all the same.
+    """
     if ask(path, "PING") is None:
         return False
-    ask(path, "SHUTDOWN NOSAVE")
+    ask(path, f"AUTH {OWNER} {password}\r\nSHUTDOWN NOSAVE" if password else "SHUTDOWN NOSAVE")
     end = time.monotonic() + seconds_max
     while ask(path, "PING") is not None:
         if time.monotonic() > end:

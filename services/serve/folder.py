@@ -97,7 +97,9 @@ def prepare_socket(data: Path) -> Path:
 def write_running(data: Path, running: Running) -> None:
     """Say on disk what runs here, in one step, so that nobody reads half of it."""
     fresh = data / "run.json.new"
-    fresh.write_text(json.dumps(asdict(running)))
+    fresh.unlink(missing_ok=True)
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:  # It holds the login of the store's owner.
+        file.write(json.dumps(asdict(running)))
     fresh.replace(data / "run.json")
 
 

@@ -1,11 +1,11 @@
 """What is asked of a store that the user brings: it must not evict and ought to write before it answers."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import TypeAlias
 
 from redis import Redis
-from redis.exceptions import AuthenticationError, RedisError, ResponseError
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
 from services.serve.addresses import without_password
 from services.serve.errors import CannotServe
@@ -18,6 +18,10 @@ from services.store.topology import masters
 OLDEST = (7, 0)
 Facts: TypeAlias = Mapping[str, str]
 """Of INFO and CONFIG, by name."""
+
+
+_NOT_OURS_TO_ASK = "?"
+"""The user of a role may not read settings; whoever made the users knows the store."""
 
 
 class UnfitStore(CannotServe):
@@ -96,7 +100,7 @@ def warnings(facts: Facts) -> Iterator[str]:
         )
     elif (fsync := facts.get("appendfsync")) is None:
         yield "the store does not tell its appendfsync: unless it is `always`, a power cut loses commands"
-    elif fsync != "always":
+    elif fsync not in ("always", _NOT_OURS_TO_ASK):
         yield (
             f"the store's appendfsync is {fsync}: a power cut may lose the last seconds of answered commands, and "
             "WAITAOF does not mend that. Set: appendfsync always"
@@ -122,6 +126,10 @@ def unsafe(facts: Facts, replicas: int) -> Iterator[str]:
 
 def _facts(redis: Redis) -> Facts:
     facts = {name: str(value) for name, value in redis.info().items() if isinstance(value, str | int | float)}
-    with suppress(ResponseError):  # Managed servers often forbid CONFIG; `warnings` says so.
+    try:
         facts.update({str(name): str(value) for name, value in redis.config_get("appendfsync").items()})
+    except NoPermissionError:
+        facts["appendfsync"] = _NOT_OURS_TO_ASK
+    except ResponseError:  # Managed servers often forbid CONFIG; `warnings` says so.
+        pass
     return facts

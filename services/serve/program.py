@@ -6,18 +6,19 @@ import os
 import shutil
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from services.config import Config, settings
-from services.serve import embedded, folder, torn
+from services.serve import embedded, folder, torn, users
 from services.serve.addresses import NoQueue, jobs_url
 from services.serve.binary import find_server
 from services.serve.child import Child
 from services.serve.errors import CannotServe
 from services.serve.probe import Probe
 from services.serve.supervise import Supervisor
+from services.store.rights import OWNER
 
 STOP_ORDER = (("front",), ("worker",), ("projector", "jobs"), ("store",))
 BACKLOG = 1024
@@ -57,15 +58,15 @@ def serve(config: Config, *, workers: int, verbose: bool, say: Callable[[str], N
         held.callback(listening.socket.close)
         folder.prepare(config.data)
         held.enter_context(folder.lock(config.data))
-        stores, config = _store(config, held, verbose=verbose, say=say)
+        stores, passwords, config = _store(config, held, verbose=verbose, say=say)
         config = replace(config, port=listening.port, listen_fd=listening.socket.fileno(),
                          archive=config.archive_beside,
                          log_level=config.log_level if not verbose else "info")
-        supervisor = Supervisor([*stores, *_roles(config, workers)], say, verbose=verbose)
+        supervisor = Supervisor([*stores, *_roles(config, workers, passwords)], say, verbose=verbose)
 
         def when_ready() -> None:
             held.callback(folder.forget_running, config.data)
-            folder.write_running(config.data, _running(config, listening))
+            folder.write_running(config.data, _running(config, listening, passwords))
             say(_greeting(config, listening))
 
         supervisor.run(Probe(listening.reachable), when_ready, STOP_ORDER)
@@ -97,45 +98,50 @@ def listen(host: str, port: int) -> Listening:
 
 def _store(
     config: Config, held: ExitStack, *, verbose: bool, say: Callable[[str], None]
-) -> tuple[list[Child], Config]:
-    """The child that is the embedded store, if there is one, and the configuration that points at it."""
+) -> tuple[list[Child], dict[str, str], Config]:
+    """The child that is the embedded store, if there is one, its users, and the configuration that points at it."""
     if config.redis_url is not None:
         from services.serve import own  # The library of the store is slow to load, and only needed here.
 
         queue = config.jobs_redis_url or jobs_url(config.redis_url)
         if queue is None:
             raise NoQueue
-        for warning in own.check(config.redis_url, config.replicas):
+        passwords = users.read_file(config.store_users) if config.store_users is not None else {}
+        for warning in own.check(users.login(config.redis_url, "operator", passwords), config.replicas):
             say(f"warning: {warning}")
-        return [], replace(config, jobs_redis_url=queue)
+        return [], passwords, replace(config, jobs_redis_url=queue)
     server = find_server()
     path = folder.prepare_socket(config.data)
-    embedded.end_orphan(path)
+    acl, passwords = users.prepare(config.data)
+    embedded.end_orphan(path, password=passwords[OWNER])
     kept = held.enter_context(folder.lock_store(config.data))
     store = Child(
         name="store",
-        command=embedded.command(server, config.data / "store", path, fsync=config.fsync, verbose=verbose),
+        command=embedded.command(server, config.data / "store", path, fsync=config.fsync, verbose=verbose)
+        + embedded.with_users(acl),
         environment=_environment(),
         keep=(kept.fileno(),),
         chatty=True,
-        before=lambda: (embedded.end_orphan(path), torn.mend(server, config.data / "store")),
+        before=lambda: (
+            embedded.end_orphan(path, password=passwords[OWNER]), torn.mend(server, config.data / "store")
+        ),
     )
-    return [store], replace(
+    return [store], passwords, replace(
         config, redis_url=embedded.url(path), jobs_redis_url=config.jobs_redis_url or embedded.url(path, 1)
     )
 
 
-def _roles(config: Config, workers: int) -> list[Child]:
+def _roles(config: Config, workers: int, passwords: Mapping[str, str]) -> list[Child]:
     """One child for each role. Only the front inherits the listening socket."""
     many = [f"worker-{number}" for number in range(1, workers + 1)] if workers > 1 else ["worker"]
-    return [_role(name, config) for name in ("front", *many, "projector", "jobs")]
+    return [_role(name, config, passwords) for name in ("front", *many, "projector", "jobs")]
 
 
-def _role(name: str, config: Config) -> Child:
+def _role(name: str, config: Config, passwords: Mapping[str, str]) -> Child:
     role = name.split("-", maxsplit=1)[0]
     front = role == "front"
     # A worker's name lets it take back at once what its killed predecessor held: we know that that one is dead.
-    told = replace(config, listen_fd=config.listen_fd if front else None,
+    told = replace(users.told_to(role, config, passwords), listen_fd=config.listen_fd if front else None,
                    worker_name=f"{_installation(config)}-{name}" if role == "worker" else None)
     assert not front or told.listen_fd is not None
     return Child(
@@ -160,11 +166,14 @@ def _environment() -> dict[str, str]:
     return {**kept, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
 
 
-def _running(config: Config, listening: Listening) -> folder.Running:
+def _running(config: Config, listening: Listening, passwords: Mapping[str, str]) -> folder.Running:
+    """Other commands on this folder get the login of the embedded store's owner, or of your store's operator."""
     assert config.redis_url is not None
     assert config.jobs_redis_url is not None
+    user = OWNER if OWNER in passwords else "operator"
     return folder.Running(
-        pid=os.getpid(), http=listening.http, redis_url=config.redis_url, jobs_redis_url=config.jobs_redis_url
+        pid=os.getpid(), http=listening.http, redis_url=users.login(config.redis_url, user, passwords),
+        jobs_redis_url=users.login(config.jobs_redis_url, user, passwords),
     )
 
 

@@ -7,6 +7,8 @@ import socket
 
 from services.archive import folder
 from services.config import Config
+from services.envelope import opener_of, sender_of
+from services.intake import attach
 from services.store import keys, leases
 from services.store.connect import connect
 from services.worker.handle import Desk, draw
@@ -26,7 +28,8 @@ def run(config: Config) -> None:
     auditor = read_public_key(config.keys)
     redis = connect(config.redis_url, replicas=config.replicas)
     folder.attach(redis, config.archive)
-    desk = Desk(redis, lambda: draw(lambda key: seal(auditor, key)), config.opening_chips)
+    attach(redis, sender_of(config.keys))
+    desk = Desk(redis, lambda: draw(lambda key: seal(auditor, key)), config.opening_chips, opener_of(config.keys))
     partitions = keys.all_partitions(config.partitions)
     if config.worker_name is not None:
         leases.bury(redis, partitions, config.worker_name)

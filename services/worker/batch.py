@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from services.envelope import Forged
 from services.store import accounts, history, keys
 from services.store.append import Answer, Entry, Position, Result, Status, apply_many
 from services.store.clock import forget_member
@@ -115,6 +116,10 @@ class Batches:
             return self._decide(command, place)
         except (StoreUnavailable, history.NewerEvent, PastMissing):
             raise
+        except Forged as forged:
+            self._watchdog.allow(0)
+            _log.error("command %s on %s is forged: %s", command.id, command.aggregate, forged)
+            return park(command, _aside(place), f"Forged: {forged}")
         except (Exception, TookTooLong) as failure:
             self._watchdog.allow(0)
             if isinstance(failure, MemoryError):
@@ -201,6 +206,11 @@ def _became(write: Entry | Answer) -> str:
     if isinstance(write, Entry):
         return "worker.applied"
     return "worker.dead" if write.dead else "worker.refused"
+
+
+def _aside(place: Position) -> Position:
+    """What is said of a forged command must not be in the way of the one whose key it bears."""
+    return place._replace(aggregate=f"x-{keys.partition_of(place.aggregate)}", actor="forged", key=place.command)
 
 
 def _place(partition: str, fence: str, previous: str, command: Command) -> Position:

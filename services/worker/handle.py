@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ from engine.table.state import settings
 from schemas.errors import Malformed
 from schemas.table import Draw, Sender, dump_events, join_code, kinds, load_command, shown_events, view_fragments, who
 from schemas.values import dump_facts
+from services.envelope import Opener, spoken
 from services.store import accounts, keys
 from services.store.append import Answer, Entry, Position
 from services.store.commands import Command
@@ -38,6 +40,14 @@ class Desk(NamedTuple):
     redis: Redis
     draw: Callable[[], Draw]
     opening_chips: int = accounts.OPENING_CHIPS
+    opener: Opener | None = None
+
+    def body_of(self, command: Command) -> bytes:
+        """The body of a command as it was sent. Raises Forged. Without an opener every body is taken as it is."""
+        if self.opener is None:
+            return command.body
+        said = partial(spoken, command.aggregate, command.actor, command.key, command.name)
+        return self.opener.open(command.fingerprint, said, command.body)
     gaps: Callable[[], Sequence[tuple[int, int]]] = tuple
 
 
@@ -60,12 +70,13 @@ class Handled(NamedTuple):
 
 
 def handle(held: Held, command: Command, place: Position, desk: Desk) -> Handled:
-    """Decide `command` on the table `held`. Raises StoreUnavailable when an account cannot be reached."""
+    """Decide `command` on the table `held`. Raises Forged, and StoreUnavailable when an account cannot be reached."""
+    text = desk.body_of(command)
     if command.if_version is not None and command.if_version != held.version:
         return Handled(_refusal(held, command, place, "version_mismatch", {"version": held.version}))
     body: dict[str, object] = {}
     try:
-        body = _decode(command.body)
+        body = _decode(text)
         made = _decide(held, command, body, desk)
     except RuleViolation as refused:
         answer = _refusal(held, command, place, refused.code, dump_facts(refused.facts))
@@ -76,8 +87,8 @@ def handle(held: Held, command: Command, place: Position, desk: Desk) -> Handled
 
 
 def open_account(command: Command, place: Position, desk: Desk) -> Handled:
-    """What can be asked of an account: to be opened. It has no stream of events, only its postings."""
-    if _decode(command.body) == {"type": "open_account"} and keys.is_player_id(place.aggregate):
+    """What can be asked of an account: to be opened. It has no stream of events, only its postings. Raises Forged."""
+    if _decode(desk.body_of(command)) == {"type": "open_account"} and keys.is_player_id(place.aggregate):
         accounts.open_account(desk.redis, place.aggregate, desk.opening_chips)
         said = b'"applied"'
     else:

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from services.config import Config
 from services.intake import Submitted, Taken, submit
 from services.pressure import Rates
 from services.projections.subscription import Subscription
+from services.records import answer
 from services.store.feed import Feed
 from services.store.keys import all_partitions
 from services.store.wire import StoreUnavailable
@@ -144,7 +146,9 @@ def built(folder: Path) -> Iterator[House]:
             house.work()
         return taken
 
-    app.extensions[EXTENSION] = replace(app.extensions[EXTENSION], intake=submit_and_work)
+    app.extensions[EXTENSION] = replace(
+        app.extensions[EXTENSION], intake=submit_and_work, confide=partial(answer, redis, ring, partitions)
+    )
     feed.read(0)
     house.projector.begin()
     house.work()

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from services.intake import Submitted, submit
+from services.envelope import sender_of
+from services.intake import Submitted, attach, submit
 from services.store import keys, views
 from services.store.connect import connect
 from tests import sources
@@ -58,9 +59,9 @@ class Kept:
 
 
 @pytest.fixture
-def store(server_url: str) -> Iterator[Redis]:
+def store(server_url: str, tmp_path: Path) -> Iterator[Redis]:
     with connect(server_url) as redis:
-        yield redis
+        yield attach(redis, sender_of(tmp_path / "data" / "keys"))
 
 
 @pytest.fixture

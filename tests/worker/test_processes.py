@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from services.config import Config
+from services.envelope import sender_of
+from services.intake import attach
 from services.store import history, keys, views
 from services.store.connect import connect, patiently
 from services.store.wire import StoreUnavailable
@@ -38,8 +40,8 @@ class Distant(House):
     """A house whose workers are processes."""
 
     def __init__(self, server: servers.Server, folder: Path) -> None:
-        super().__init__(connect(server.url))
         config = Config(redis_url=server.url, data=folder, partitions=4)
+        super().__init__(attach(connect(server.url), sender_of(config.keys)))
         self.environment = os.environ | config.to_environment()
         self.processes: list[subprocess.Popen[bytes]] = []
         self.chance = random.Random(5)

@@ -14,7 +14,8 @@ from typing import Any
 
 from redis import Redis
 
-from services.intake import Submitted, submit
+from services.envelope import sender_of
+from services.intake import Submitted, attach, submit
 from services.store import keys, views
 from services.store.connect import connect
 from services.store.wire import StoreUnavailable
@@ -93,7 +94,7 @@ class Party:
         self.options = options
         self.failed: list[str] = []
         self.over = False
-        self._redis = connect(rig.server.url)
+        self._redis = attach(connect(rig.server.url), sender_of(rig.folder / "data" / "keys"))
         self._chance = random.Random(number)
         self._thread: Thread | None = None
 

@@ -1,0 +1,19 @@
+"""What this process may not read is asked of one that may, with the token of the caller."""
+
+from flask import request
+
+from services.api.auth import SCHEME
+from services.api.backend import backend
+from services.api.problems import Problem
+from services.store.asking import NotAnswered, Question
+
+
+def asked(kind: str, table: str = "", deal: int = 0) -> bytes | None:
+    """The document that answers the caller's question; None: there is no such record. Raises Problem."""
+    token = request.environ.get("HTTP_AUTHORIZATION", "")[len(SCHEME) :].strip()
+    try:
+        return backend().confide(Question(kind, token, table, deal))
+    except NotAnswered as refusal:
+        if refusal.code == "not_found":
+            return None
+        raise Problem(refusal.code) from None

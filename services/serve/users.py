@@ -1,0 +1,95 @@
+"""The users of the store: one for each role, with passwords of this start, each told to its own child alone."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+from services.config import Config
+from services.serve.errors import CannotServe
+from services.store.rights import OWNER, ROLES, new_password, nobody, rule
+
+QUEUES = ("projector", "jobs")
+"""Who works with the queue of jobs."""
+
+
+class BadUsers(CannotServe):
+    """The file of users cannot be used; the message says why."""
+
+
+def owner_password(data: Path) -> str:
+    """The password of the embedded store's owner: kept, so that a later start can end a store that was left behind."""
+    path = data / "keys" / "store-owner"
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        password = new_password()
+        _write_private(path, password)
+        return password
+
+
+def prepare(data: Path) -> tuple[Path, dict[str, str]]:
+    """A fresh ACL file for the embedded store, and the passwords in it by user."""
+    passwords = {OWNER: owner_password(data)} | {role: new_password() for role in ROLES}
+    path = data / "store" / "users.acl"
+    _write_private(path, acl(passwords))
+    return path, passwords
+
+
+def acl(passwords: Mapping[str, str]) -> str:
+    """The text of an ACL file with these users, and nothing for a caller without a name."""
+    return "".join(f"{line}\n" for line in (nobody(), *(rule(*each) for each in passwords.items())))
+
+
+def read_file(path: Path) -> dict[str, str]:
+    """The passwords by user in a file of lines `user password`. Raises BadUsers."""
+    try:
+        rows = [line.split() for line in path.read_text().splitlines() if line.strip()]
+        found: dict[str, str] = dict(rows)
+    except (OSError, ValueError) as error:
+        raise BadUsers(f"{path} is no file of `user password` lines: {error}") from error
+    if missing := sorted(ROLES.keys() - found.keys()):
+        raise BadUsers(f"{path} lacks the users {', '.join(missing)}: make it with `marias users --file {path}`.")
+    return found
+
+
+def make_file(path: Path) -> dict[str, str]:
+    """A new file of users with random passwords, readable by its owner alone; one that exists stays as it is."""
+    if not path.exists():
+        _write_private(path, "".join(f"{role} {new_password()}\n" for role in ROLES))
+    return read_file(path)
+
+
+def login(url: str, user: str, passwords: Mapping[str, str]) -> str:
+    """`url` with the name and password of `user`; as it is where no users are known."""
+    if user not in passwords:
+        return url
+    parts = urlsplit(url)
+    where = f"{user}:{passwords[user]}@{parts.netloc.rpartition('@')[2]}"
+    if parts.scheme == "unix":
+        # Spelt by hand: the standard library drops the slashes of a unix address.
+        return f"unix://{where}{parts.path}{f'?{parts.query}' if parts.query else ''}"
+    return urlunsplit(parts._replace(netloc=where))
+
+
+def told_to(role: str, config: Config, passwords: Mapping[str, str]) -> Config:
+    """`config` as the child of this role gets it: the logins that it needs, and no others."""
+    assert config.redis_url is not None
+    if not passwords:
+        return config
+    queue = login(config.jobs_redis_url, role, passwords) if config.jobs_redis_url and role in QUEUES else None
+    audit = login(config.audit_redis_url or config.redis_url, "auditor", passwords) if role == "projector" else None
+    archive = login(config.archive_redis_url or config.redis_url, "archive", passwords) if role == "jobs" else None
+    return replace(
+        config, redis_url=login(config.redis_url, role, passwords), jobs_redis_url=queue, audit_redis_url=audit,
+        archive_redis_url=archive, store_users=None,
+    )
+
+
+def _write_private(path: Path, text: str) -> None:
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    draft.replace(path)
