@@ -116,6 +116,11 @@ def make_keys(folder: Path) -> None:
     ))
 
 
+def has_keys(folder: Path) -> bool:
+    """Are the keys there? Who comes with keys of his own making is taken for a forger."""
+    return (folder / MARKS).exists() and (folder / PUBLIC).exists()
+
+
 def sender_of(folder: Path) -> Sender:
     """Who sends commands with the keys of `folder`; they are made if there are none. The first mark's key counts."""
     make_keys(folder)

@@ -76,13 +76,11 @@ def _common(command: Callable[..., None]) -> Callable[..., None]:
 
 @contextmanager
 def _connected(config: Config) -> Iterator[Redis]:
-    from services.envelope import sender_of
-    from services.intake import attach
     from services.store.connect import connect
 
     assert config.redis_url is not None
     with connect(config.redis_url, replicas=config.replicas) as redis:
-        yield attach(redis, sender_of(config.keys))
+        yield redis
 
 
 _WHO = click.option("--who", help="Who does it; unset: the user and the machine.")
@@ -138,8 +136,13 @@ def show(near: Near, letter: str) -> None:
 @_common
 def retry(near: Near, letter: str, wait: float, who: str | None) -> None:
     """Put one through intake again, once; the exit status is 0 if it was applied."""
+    from services.envelope import has_keys, sender_of
+    from services.intake import attach
     from services.operations.retry import retry as again
 
+    if not has_keys(near.config.keys):
+        raise click.ClickException(f"No keys of the system are in {near.config.keys}: name its data folder by --data.")
+    attach(near.redis, sender_of(near.config.keys))
     done = again(near.redis, letter, who or _somebody(), wait_seconds=wait)
     outcome = done.get("outcome")
     if near.as_json:

@@ -19,7 +19,7 @@ from tests import servers, sources
 from tests.program.running import Running
 from tests.system.client import Client, register
 
-EXPECTED = {b"client|setinfo", b"config|get", b"m:{installation}"}
+EXPECTED = {b"client|setinfo", b"config|get", b"hsetnx", b"m:{installation}"}
 """What the library, the check of a store and whoever comes first ask for although they may be refused."""
 
 

@@ -116,33 +116,37 @@ def test_a_poisoned_command_is_given_up_and_the_worker_lives(store: Redis, kept:
     assert not [field for field in store.hkeys(keys.state("01")) if field.startswith(b"tries")]
 
 
-def marias(url: str, *words: str) -> "subprocess.CompletedProcess[str]":
-    environment = os.environ | {"REDIS_URL": url, "MARIAS_PARTITIONS": "4"}
+def marias(url: str, folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    environment = os.environ | {"REDIS_URL": url, "MARIAS_PARTITIONS": "4", "MARIAS_DATA": str(folder)}
     return subprocess.run([sys.executable, "-m", "services.cli", *words], cwd=sources.ROOT, env=environment,
                           capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_an_operator_looks_at_dead_letters_retries_and_discards(
-    store: Redis, server_url: str, kept: Kept
+    store: Redis, server_url: str, kept: Kept, tmp_path: Path
 ) -> None:
+    data = tmp_path / "data"
     opened(store)
     for player in (ANA, BARA):
         say(store, TABLE, player, "sit", "raises")
         assert receipt(store, TABLE, player, "raises")["c"] == "internal"
-    listed = json.loads(marias(server_url, "dead", "list", "--json").stdout)["dead_letters"]
+    listed = json.loads(marias(server_url, data, "dead", "list", "--json").stdout)["dead_letters"]
     assert [(row["sender"], row["type"]) for row in listed] == [(BARA, "sit"), (ANA, "sit")]
     second, first = (row["id"] for row in listed)
-    shown = marias(server_url, "dead", "show", first)
+    shown = marias(server_url, data, "dead", "show", first)
     assert "ZeroDivisionError: a planted fault" in shown.stdout
     assert "in raises" in shown.stdout
 
-    done = marias(server_url, "dead", "retry", first)  # The fault is in the key, and a retry has another.
+    elsewhere = marias(server_url, tmp_path / "elsewhere", "dead", "retry", first)
+    assert elsewhere.returncode == 1
+    assert "--data" in elsewhere.stderr
+    done = marias(server_url, data, "dead", "retry", first)  # The fault is in the key, and a retry has another.
     assert (done.returncode, done.stdout) == (0, f"{first} was applied at version 2\n")
-    assert json.loads(marias(server_url, "dead", "retry", first, "--json").stdout)["outcome"]["version"] == 2
-    assert marias(server_url, "dead", "discard", second, "--why", "has left").returncode == 0
-    refused = marias(server_url, "dead", "retry", "01-1-1")
+    assert json.loads(marias(server_url, data, "dead", "retry", first, "--json").stdout)["outcome"]["version"] == 2
+    assert marias(server_url, data, "dead", "discard", second, "--why", "has left").returncode == 0
+    refused = marias(server_url, data, "dead", "retry", "01-1-1")
     assert (refused.returncode, refused.stderr) == (1, "Error: There is no dead letter 01-1-1.\n")
-    assert json.loads(marias(server_url, "dead", "list", "--json").stdout) == {"dead_letters": []}
+    assert json.loads(marias(server_url, data, "dead", "list", "--json").stdout) == {"dead_letters": []}
     assert len(store.xrange(keys.events(TABLE))) == 2
 
 
