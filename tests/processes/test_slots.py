@@ -15,12 +15,12 @@ from tests.projections.tables import PARTITIONS, Tables, follow
 def test_every_script_stays_in_one_slot(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     run_many, seen = scripts.run_many, set()
 
-    def watch(store: Redis, script: scripts.Script, calls: list[scripts.Call]) -> list:
+    def watch(store: Redis, script: scripts.Script, calls: list[scripts.Call], **more: bool) -> list:
         for call in calls:
             slots = {key_slot(str(name).encode()) for name in call.keys}
             assert len(slots) == 1, call.keys
             seen.add(script.text.partition("\n")[0])
-        return run_many(store, script, calls)
+        return run_many(store, script, calls, **more)
 
     monkeypatch.setattr(scripts, "run_many", watch)
     tables = Tables(redis, seed=2)
