@@ -9,14 +9,14 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from redis import Redis
 
-from services.archive.format import BadArchive, Deal, pack, unpack
+from services.archive.format import BadArchive, Deal, is_whole, pack, unpack
 from services.store import cold, keys
 from services.store.cold import RawEntry, version_of
 
@@ -35,17 +35,25 @@ class File(NamedTuple):
     last: int
 
 
-def write(folder: Path, deal: Deal) -> File:
-    """Put a deal into the archive and read it back. Raises BadArchive when it is not what was written; OSError."""
-    home = _home(folder, deal.table)
-    _make_folders(home, folder)
-    _drop_drafts(home)
-    file = File(home / f"{deal.deal:06d}.{deal.first}-{deal.last}.jsonl.zst", deal.deal, deal.first, deal.last)
-    packed = pack(deal)
-    if not _holds(file.path, packed):
-        _write_whole(file.path, packed)
-    if read(file) != Deal(deal.table, deal.deal, [(id_, list(flat)) for id_, flat in deal.entries]):
-        raise BadArchive(f"{file.path}: what was read back is not what was written")
+def write(folder: Path, deals: Iterable[Deal]) -> File | None:
+    """Put deals of one table into the archive and read them back; gives the last one's file, None for no deal.
+
+    When this returns, all of them are on the disk. Raises BadArchive when one is not what was written; OSError.
+    """
+    file = None
+    for deal in deals:
+        home = _home(folder, deal.table)
+        if file is None:
+            _make_folders(home, folder)
+            _drop_drafts(home)
+        file = File(home / f"{deal.deal:06d}.{deal.first}-{deal.last}.jsonl.zst", deal.deal, deal.first, deal.last)
+        packed = pack(deal)
+        if not _holds(file.path, packed):
+            _write_whole(file.path, packed)
+        if not _holds(file.path, packed) or not is_whole(packed):
+            raise BadArchive(f"{file.path}: what was read back is not what was written")
+    if file is not None:
+        _force(file.path.parent)
     return file
 
 
@@ -120,7 +128,7 @@ def _make_folders(home: Path, folder: Path) -> None:
 
 
 def _holds(path: Path, packed: bytes) -> bool:
-    """Has a process that died before it could say so written this very file?"""
+    """Is this very file there: read back, or written by a process that died before it could say so?"""
     with contextlib.suppress(FileNotFoundError):
         return path.read_bytes() == packed
     return False
@@ -137,7 +145,6 @@ def _write_whole(path: Path, packed: bytes) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-    _force(path.parent)
 
 
 def _force(folder: Path) -> None:

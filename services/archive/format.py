@@ -83,8 +83,30 @@ def pack(deal: Deal) -> bytes:
     return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(_encode(header) + b"\n" + body)
 
 
+def is_whole(packed: bytes) -> bool:
+    """Does this unpack to a header, and to the entries that it was made for?"""
+    try:
+        _proven(packed)
+    except BadArchive:
+        return False
+    return True
+
+
 def unpack(packed: bytes) -> Deal:
     """The deal in a file, proven by its header. Raises BadArchive."""
+    header, body = _proven(packed)
+    try:
+        entries = [_entry(line) for line in body.splitlines()]
+        versions = [version_of(entry) for entry in entries]
+    except (msgspec.MsgspecError, KeyError, ValueError, AttributeError) as error:
+        raise BadArchive(f"an entry cannot be read: {error!r}") from error
+    if not versions or versions != list(range(header.first, header.last + 1)) or len(versions) != header.count:
+        raise BadArchive(f"its versions are not {header.first} to {header.last} in a row")
+    return Deal(header.table, header.deal, entries)
+
+
+def _proven(packed: bytes) -> tuple[Header, bytes]:
+    """The header and the lines of the entries. Raises BadArchive."""
     try:
         text = zstandard.ZstdDecompressor().decompress(packed, max_output_size=BYTES_MAX)
         head, _, body = text.partition(b"\n")
@@ -95,14 +117,7 @@ def unpack(packed: bytes) -> Deal:
         raise BadArchive(f"its format is {header.format!r}, not {FORMAT!r}")
     if hashlib.sha256(body).hexdigest() != header.sha256:
         raise BadArchive("its entries are not those that its header was made for (SHA-256)")
-    try:
-        entries = [_entry(line) for line in body.splitlines()]
-        versions = [version_of(entry) for entry in entries]
-    except (msgspec.MsgspecError, KeyError, ValueError, AttributeError) as error:
-        raise BadArchive(f"an entry cannot be read: {error!r}") from error
-    if not versions or versions != list(range(header.first, header.last + 1)) or len(versions) != header.count:
-        raise BadArchive(f"its versions are not {header.first} to {header.last} in a row")
-    return Deal(header.table, header.deal, entries)
+    return header, body
 
 
 def _line(entry: RawEntry) -> bytes:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from redis import Redis
@@ -26,20 +27,16 @@ class StreamDiffers(Exception):
 def archive(redis: Redis, archive_folder: Path, table: str, deals_max: int) -> int:
     """Archive at most `deals_max` of the finished deals of `table` that are not, then trim; gives how many.
 
-    May be run twice, at once, or be killed anywhere: a deal is noted only when its file is on the disk and was read
-    back, and the same deal makes the same file. Raises BadArchive, OSError, StreamDiffers, StoreUnavailable.
+    May be run twice, at once, or be killed anywhere: deals are noted only when their files are on the disk and were
+    read back, and the same deal makes the same file. Raises BadArchive, OSError, StreamDiffers, StoreUnavailable.
     """
     [mark] = cold.marks(redis, [table])
-    done = 0
-    if deals_max > 0:
-        for deal in _ended(redis, table, mark):
-            folder.write(archive_folder, deal)
-            cold.set_mark(redis, table, Mark(deal.last, deal.deal))
-            done += 1
-            if done >= deals_max:
-                break
+    deals = list(islice(_ended(redis, table, mark), deals_max))
+    last = folder.write(archive_folder, deals)
+    if last is not None:
+        cold.set_mark(redis, table, Mark(last.last, last.deal))
     cold.trim(redis, table)
-    return done
+    return len(deals)
 
 
 def _ended(redis: Redis, table: str, mark: Mark) -> Iterator[Deal]:

@@ -12,7 +12,7 @@ from services.jobs.store import archive_folder, archiving_store
 from services.store import cold
 from services.store.wire import StoreUnavailable
 
-DEALS_MAX = 16
+DEALS_MAX = 64
 SECONDS_MAX = 0.25
 """Bots' moves wait behind this job; the clock would play for them after two seconds."""
 

@@ -14,7 +14,8 @@ from services.store.wire import StoreUnavailable, ask
 BOTS_SECONDS = 0.5
 CHIPS_SECONDS = 10.0
 TRIM_SECONDS = 60.0
-ARCHIVE_SECONDS = 5.0
+ARCHIVE_SECONDS = 20.0
+"""Deals that go to the archive together cost less, and nobody waits for them."""
 PAUSE_SECONDS = 0.25
 
 _log = logging.getLogger(__name__)

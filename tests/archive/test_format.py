@@ -80,7 +80,7 @@ def test_every_flipped_bit_of_a_file_is_found():
 def test_files_are_for_their_owner_alone(tmp_path):
     old = os.umask(0)
     try:
-        file = folder.write(tmp_path / "archive", deal())
+        file = folder.write(tmp_path / "archive", [deal()])
     finally:
         os.umask(old)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (file.path, *list(file.path.parents)[:3])}
@@ -88,20 +88,20 @@ def test_files_are_for_their_owner_alone(tmp_path):
 
 
 def test_nothing_but_whole_files_lies_in_the_folder(tmp_path):
-    folder.write(tmp_path, deal())
-    folder.write(tmp_path, deal())
+    folder.write(tmp_path, [deal()])
+    folder.write(tmp_path, [deal()])
     assert [path.name for path in (tmp_path / "00" / TABLE).iterdir()] == ["000001.1-3.jsonl.zst"]
 
 
 def test_a_file_that_is_not_what_it_was_is_written_again(tmp_path):
-    file = folder.write(tmp_path, deal())
+    file = folder.write(tmp_path, [deal()])
     file.path.write_bytes(b"")
-    assert folder.read(folder.write(tmp_path, deal())) == deal()
+    assert folder.read(folder.write(tmp_path, [deal()])) == deal()
 
 
 def test_entries_are_found_by_version_over_several_deals(tmp_path):
     for number in range(3):
-        folder.write(tmp_path, deal(number + 1, 1 + 3 * number))
+        folder.write(tmp_path, [deal(number + 1, 1 + 3 * number)])
     found = folder.entries(tmp_path, TABLE, 3, 7)
     assert [id_ for id_, _ in found] == [b"3-0", b"4-0", b"5-0", b"6-0", b"7-0"]
     assert folder.entries(tmp_path, "t-00-00000000000b", 1, 3) == []
@@ -109,7 +109,7 @@ def test_entries_are_found_by_version_over_several_deals(tmp_path):
 
 def test_the_first_fault_is_named(tmp_path):
     for number in range(4):
-        folder.write(tmp_path, deal(number + 1, 1 + 3 * number))
+        folder.write(tmp_path, [deal(number + 1, 1 + 3 * number)])
     assert list(folder.faults(tmp_path)) == []
     one, two, three, _ = folder.files(tmp_path, TABLE)
     two.path.unlink()
