@@ -4,6 +4,7 @@ A record is short and says little that other records do not, so it is packed aga
 in common. That text must never change: a later one gets a number of its own, and old records their old one.
 """
 
+import threading
 import zlib
 from typing import Final
 
@@ -49,10 +50,19 @@ COMMON: Final = _common()
 
 _dictionary = zstandard.ZstdCompressionDict(COMMON, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
 _dictionary.precompute_compress(level=LEVEL)
-_pack = zstandard.ZstdCompressor(
-    level=LEVEL, dict_data=_dictionary, write_dict_id=False, write_content_size=True
-).compress
-_unpack = zstandard.ZstdDecompressor(dict_data=_dictionary).decompress
+
+
+class _Tools(threading.local):
+    """A packer and an unpacker for each thread: two threads in one of the library's objects crash the process."""
+
+    def __init__(self) -> None:
+        self.pack = zstandard.ZstdCompressor(
+            level=LEVEL, dict_data=_dictionary, write_dict_id=False, write_content_size=True
+        ).compress
+        self.unpack = zstandard.ZstdDecompressor(dict_data=_dictionary).decompress
+
+
+_tools = _Tools()
 
 
 class Damaged(Exception):
@@ -61,7 +71,7 @@ class Damaged(Exception):
 
 def packed(record: bytes) -> bytes:
     """A record, or what a seat knows more of it (JSON), as it is kept."""
-    return _pack(record)
+    return _tools.pack(record)
 
 
 def unpacked(kept: bytes) -> bytes:
@@ -69,6 +79,6 @@ def unpacked(kept: bytes) -> bytes:
     if kept.startswith(b"{"):
         return kept
     try:
-        return _unpack(kept) if kept.startswith(zstandard.FRAME_HEADER) else zlib.decompress(kept)
+        return _tools.unpack(kept) if kept.startswith(zstandard.FRAME_HEADER) else zlib.decompress(kept)
     except (zstandard.ZstdError, zlib.error) as error:
         raise Damaged(str(error)) from error
