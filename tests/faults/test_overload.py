@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from services.intake import Submitted, submit_many
+from services.envelope import sender_of
+from services.intake import Submitted, attach, submit_many
 from services.store import keys
 from services.store.connect import connect
 from services.store.wire import ask_many
@@ -118,6 +119,7 @@ def server(tmp_path: Path) -> Iterator[Running]:
 
 def test_ten_times_too_much_costs_neither_commands_nor_for_long_time(server: Running) -> None:
     with connect(json.loads((server.data / "run.json").read_text())["redis_url"]) as redis:
+        attach(redis, sender_of(server.data / "keys"))
         flood, guest = Flood(redis), Guest(server)
         guest.start()
         quiet = time.monotonic()
