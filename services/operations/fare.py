@@ -9,7 +9,7 @@ from redis.exceptions import ResponseError
 
 from services.store import leases, standing, tallies
 from services.store.standing import Seen, Standing
-from services.store.wire import StoreUnavailable, ask_many
+from services.store.wire import StoreUnavailable, ask_many, store_ms
 
 QUEUES = ("bots", "deals")
 
@@ -51,7 +51,7 @@ class Fare(NamedTuple):
 
 def fare(redis: Redis, jobs: Redis | None, partitions: Sequence[str], *, sampled: bool = False) -> Fare:
     """Look around. `sampled`: also at the memory of some tables. Raises StoreUnavailable."""
-    at = standing.now(redis)
+    at = store_ms(redis)
     return Fare(
         at,
         [_server(facts) for facts in standing.server_facts(redis)],

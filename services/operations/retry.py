@@ -9,7 +9,7 @@ from redis import Redis
 from services.intake import Submitted, submit
 from services.operations.letters import Letter, ended, letter, partition_and_id
 from services.store import keys, views
-from services.store.wire import ask, fields_of
+from services.store.wire import ask, fields_of, store_ms
 
 WAIT_SECONDS = 10.0
 PAUSE_SECONDS = 0.02
@@ -34,7 +34,7 @@ def retry(redis: Redis, name: str, who: str, *, wait_seconds: float = WAIT_SECON
     dead = letter(redis, name)
     again = _again(dead)
     if begun is None:
-        begun = {"did": "retry", "at": _now(redis), "who": who, "key": again.key}
+        begun = {"did": "retry", "at": store_ms(redis), "who": who, "key": again.key}
         if not _write(redis, name, begun, first=True):
             return retry(redis, name, who, wait_seconds=wait_seconds)
         outcome = None
@@ -53,7 +53,7 @@ def retry(redis: Redis, name: str, who: str, *, wait_seconds: float = WAIT_SECON
 def discard(redis: Redis, name: str, who: str, why: str) -> dict[str, Any]:
     """Remove a dead letter, and keep who did it and why. Raises NoLetter and StoreUnavailable."""
     letter(redis, name)
-    done = {"did": "discard", "at": _now(redis), "who": who, "why": why}
+    done = {"did": "discard", "at": store_ms(redis), "who": who, "why": why}
     _write(redis, name, done)
     _remove(redis, name)
     return done
@@ -115,8 +115,3 @@ def _write(redis: Redis, name: str, line: dict[str, Any], *, first: bool = False
 def _remove(redis: Redis, name: str) -> None:
     partition, id_ = partition_and_id(name)
     ask(redis, "XDEL", keys.dead(partition), id_)
-
-
-def _now(redis: Redis) -> int:
-    seconds, micros = ask(redis, "TIME")
-    return int(seconds) * 1000 + int(micros) // 1000

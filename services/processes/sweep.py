@@ -9,7 +9,7 @@ from redis import Redis
 from services.processes import archiving, bot_turns, settlement
 from services.store.outbox import START, handled, place, trim_logs
 from services.store.outputs import checkpoints
-from services.store.wire import StoreUnavailable, ask
+from services.store.wire import StoreUnavailable, store_ms
 
 BOTS_SECONDS = 0.5
 CHIPS_SECONDS = 10.0
@@ -51,7 +51,7 @@ def sweep(
 
 def chips(redis: Redis, partitions: Sequence[str]) -> None:
     """Chips that a dead process has left between an account and a table."""
-    now = int(ask(redis, "TIME")[0]) * 1000
+    now = store_ms(redis)
     for partition in partitions:
         settlement.retry_stuck(redis, partition)
         settlement.forgotten(redis, partition, now)

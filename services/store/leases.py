@@ -7,7 +7,7 @@ from redis import Redis
 
 from services.store import keys, scripts
 from services.store.channels import publish
-from services.store.wire import ask, ask_many, first_error
+from services.store.wire import ask_many, first_error
 
 LEASE_MS = 3_500
 RENEW_MS = 1_000
@@ -83,13 +83,6 @@ def heartbeat(redis: Redis, worker: str, ms: int = ALIVE_MS) -> Roll:
 def _gap(text: bytes) -> Gap:
     start, end = text.split()
     return Gap(int(start), int(end))
-
-
-def alive(redis: Redis, ms: int = ALIVE_MS) -> list[str]:
-    """Which workers live. It writes nothing, so that who only looks needs no right to the roll."""
-    seconds, micros = ask(redis, "TIME")
-    since = int(seconds) * 1000 + int(micros) // 1000 - ms
-    return sorted(name.decode() for name in ask(redis, "ZRANGEBYSCORE", keys.workers(), since, "+inf"))
 
 
 def sign_off(redis: Redis, worker: str) -> None:

@@ -9,7 +9,7 @@ from redis import Redis
 
 from services.store import cold, keys
 from services.store.topology import Cluster, is_cluster
-from services.store.wire import ask, ask_many, fields_of, first_error, streams_of
+from services.store.wire import ask, ask_many, fields_of, first_error, store_ms, streams_of
 
 START = "0-0"
 PAGE = 100
@@ -156,8 +156,7 @@ def read_events_since(redis: Redis, table: str, at: int) -> list[Told]:
 
 def due_soon(redis: Redis, partitions: Sequence[str], ahead_ms: int) -> list[str]:
     """Tables for which the clock has something to do in less than `ahead_ms`, some of each partition."""
-    seconds, micros = ask(redis, "TIME")
-    end = int(seconds) * 1000 + int(micros) // 1000 + ahead_ms
+    end = store_ms(redis) + ahead_ms
     replies = ask_many(
         redis, [("ZRANGEBYSCORE", keys.due(each), "-inf", end, "LIMIT", 0, PAGE) for each in partitions]
     )

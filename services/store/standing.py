@@ -41,12 +41,6 @@ class Seen(NamedTuple):
     ago_ms: int
 
 
-def now(redis: Redis) -> int:
-    """The store's time, ms since the epoch."""
-    seconds, micros = ask(redis, "TIME")
-    return int(seconds) * 1000 + int(micros) // 1000
-
-
 def standings(redis: Redis, partitions: Sequence[str], at: int) -> list[Standing]:
     """How each partition stands at `at`, ms. Raises StoreUnavailable."""
     calls = [scripts.Call((keys.commands(each),), (keys.state(each), WAITING_COUNTED_MAX)) for each in partitions]

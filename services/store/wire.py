@@ -15,7 +15,7 @@ from services.store.topology import is_cluster, masters, replicas_of
 
 __all__ = [
     "Argument", "Fields", "Reply", "Request", "StoreUnavailable", "ask", "ask_each_master", "ask_many", "confirm",
-    "fields_of", "first_error", "is_away", "streams_of",
+    "fields_of", "first_error", "is_away", "store_ms", "streams_of",
 ]
 
 Reply: TypeAlias = Any
@@ -28,6 +28,12 @@ def ask(redis: Redis, *request: Argument) -> Reply:
     if isinstance(reply, ResponseError):
         raise reply
     return reply
+
+
+def store_ms(redis: Redis) -> int:
+    """The store's time, ms since the epoch. Raises StoreUnavailable."""
+    seconds, micros = ask(redis, "TIME")
+    return int(seconds) * 1000 + int(micros) // 1000
 
 
 def ask_many(redis: Redis, requests: Sequence[Request], *, confirmed: bool = False) -> list[Reply]:
