@@ -8,12 +8,11 @@ from redis import Redis
 
 from services.intake import Submitted, submit
 from services.operations.letters import Letter, ended, letter, partition_and_id
-from services.store import keys, views
-from services.store.wire import ask, fields_of, store_ms
+from services.store import history, keys, views
+from services.store.wire import ask, store_ms
 
 WAIT_SECONDS = 10.0
 PAUSE_SECONDS = 0.02
-PAGE = 100
 
 
 class NotRetried(Exception):
@@ -25,7 +24,8 @@ def retry(redis: Redis, name: str, who: str, *, wait_seconds: float = WAIT_SECON
 
     It goes under a key made from the letter's name, so that however often this is called it acts once; the answer
     that its sender got stays. Should it be given up again, that is a letter of its own. Without "outcome" in what
-    is given it still waits to be decided: call again. Raises NoLetter, NotRetried and StoreUnavailable.
+    is given it still waits to be decided: call again. Raises NoLetter, NotRetried, StoreUnavailable, and PastMissing
+    when only an archive that is not attached can tell.
     """
     begun = ended(redis, name)
     if begun is not None and ("outcome" in begun or begun["did"] == "discard"):
@@ -73,18 +73,10 @@ def _again(dead: Letter) -> Submitted:
 
 def _applied_before(redis: Redis, again: Submitted, since: int) -> dict[str, Any] | None:
     """An earlier retry was cut off before it could be written down; its receipt may be forgotten by now."""
-    end = "+"
-    while True:
-        page = ask(redis, "XREVRANGE", keys.events(again.id), end, "-", "COUNT", PAGE)
-        for id_, flat in page:
-            fields = fields_of(flat)
-            if int(fields[b"at"]) < since:
-                return None
-            if (fields[b"a"].decode(), fields[b"k"].decode()) == (again.actor, again.key):
-                return {"status": "applied", "version": int(id_.partition(b"-")[0])}
-        if len(page) < PAGE:
-            return None
-        end = f"({page[-1][0].decode()}"
+    for entry in history.entries_since(redis, again.id, since):
+        if (entry.actor, entry.key) == (again.actor, again.key):
+            return {"status": "applied", "version": entry.version}
+    return None
 
 
 def _outcome(redis: Redis, again: Submitted, wait_seconds: float) -> dict[str, Any] | None:

@@ -117,6 +117,6 @@ def _command(buy_in: BuyIn) -> tuple[int, int]:
 
 
 def _came(redis: Redis, buy_in: BuyIn) -> bool:
-    entries = outbox.read_events_since(redis, buy_in.table, _command(buy_in)[0])
-    events = (event for told in entries for event in load_events(told.events))
+    entries = history.entries_since(redis, buy_in.table, _command(buy_in)[0])
+    events = (event for entry in entries for event in load_events(entry.events))
     return any(isinstance(event, ChipsBrought) and event.transfer == buy_in.transfer for event in events)

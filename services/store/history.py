@@ -11,6 +11,8 @@ from services.store.cold import RawEntry
 from services.store.wire import Reply, ask, ask_many, fields_of
 
 PAGE = 1_000
+BACK_PAGE = 100
+"""Who looks back mostly finds what he looks for among the last few."""
 
 
 class BrokenStream(Exception):
@@ -81,6 +83,23 @@ def entries_after(redis: Redis, table: str, version: int) -> Iterator[Recorded]:
             yield entry
         if len(page) < PAGE:
             return
+
+
+def entries_since(redis: Redis, table: str, at: int) -> Iterator[Recorded]:
+    """The entries of a table from `at` (ms) on, the last first, from the archive where the stream is trimmed.
+
+    Raises PastMissing where the archive is needed and is not here.
+    """
+    last = _last_version(redis, table)
+    while last > 0:
+        first = max(1, last - BACK_PAGE + 1)
+        page = ask(redis, "XRANGE", keys.events(table), f"{first}-0", f"{last}-0")
+        for raw in reversed(cold.filled(redis, table, first, last, page)):
+            entry = recorded(raw)
+            if entry.at < at:
+                return
+            yield entry
+        last = first - 1
 
 
 def clock_entries(redis: Redis, partition: str) -> list[tuple[str, int]]:

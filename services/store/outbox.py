@@ -139,21 +139,6 @@ def _told(id_: bytes, flat: Sequence[bytes]) -> Told:
     return Told(int(id_.partition(b"-")[0]), int(fields[b"at"]), fields[b"e"])
 
 
-def read_events_since(redis: Redis, table: str, at: int) -> list[Told]:
-    """The entries of a table from `at` (ms) on, the last first. Raises PastMissing."""
-    found: list[Told] = []
-    [last] = last_versions(redis, [table]).values()
-    while last > 0:
-        first = max(1, last - PAGE + 1)
-        [page] = read_events(redis, [Stretch(table, first, last)])
-        for told in reversed(page):
-            if told.at < at:
-                return found
-            found.append(told)
-        last = first - 1
-    return found
-
-
 def due_soon(redis: Redis, partitions: Sequence[str], ahead_ms: int) -> list[str]:
     """Tables for which the clock has something to do in less than `ahead_ms`, some of each partition."""
     end = store_ms(redis) + ahead_ms

@@ -5,11 +5,13 @@ import pytest
 from services.archive import folder, make
 from services.archive.format import BadArchive
 from services.jobs.archive_deals import DEALS_MAX, work
+from services.operations.retry import retry
 from services.processes import archiving
 from services.projections import rebuild
 from services.store import cold, history, keys, outbox
 from services.store.cold import Mark, PastMissing
 from services.store.outbox import Stretch
+from services.store.wire import ask
 from services.worker.held import read
 from tests.projections.tables import everything
 from tests.worker.house import ANA, PARTITIONS, TABLE
@@ -58,18 +60,33 @@ def test_every_reader_goes_on_as_before(house):
     house.follow()
     entries = list(history.entries_after(house.redis, TABLE, 0))
     [told] = outbox.read_events(house.redis, [Stretch(TABLE, 1, None)])
-    since = outbox.read_events_since(house.redis, TABLE, told[9].at)
+    since = list(history.entries_since(house.redis, TABLE, told[9].at))
     table, shown = read(house.redis, TABLE, "of no build"), everything(house.redis)
     make.archive(house.redis, house.archive, TABLE, 100)
     assert len(stream(house)) < len(entries)
     assert list(history.entries_after(house.redis, TABLE, 0)) == entries
     assert list(history.entries_after(house.redis, TABLE, 17)) == entries[17:]
     assert outbox.read_events(house.redis, [Stretch(TABLE, 1, None), Stretch(TABLE, 5, 5)]) == [told, [told[4]]]
-    assert outbox.read_events_since(house.redis, TABLE, told[9].at) == since
+    assert list(history.entries_since(house.redis, TABLE, told[9].at)) == since
     assert read(house.redis, TABLE, "of no build") == read(house.redis, TABLE) == table
     found = rebuild.rebuild(house.redis, PARTITIONS, lambda *_: None)
     assert (found.different, found.stopped) == ([], [])
     assert everything(house.redis) == shown
+
+
+def test_a_retry_of_a_dead_letter_that_is_archived_acts_once(house):
+    house.send(TABLE, ANA, {"type": "ready"}, key="retry-5-0")  # As a retry sends it that is then cut off.
+    house.settle()
+    version = house.view()["version"]
+    said = {"id": "1-0", "t": TABLE, "a": ANA, "n": "", "k": "k", "f": "f", "b": '{"type":"ready"}', "error": ""}
+    ask(house.redis, "XADD", keys.dead("01"), "5-0", *[word for pair in said.items() for word in pair])
+    ask(house.redis, "HSET", keys.ended("01"), "5-0", '{"did":"retry","at":0,"who":"olga","key":"retry-5-0"}')
+    house.play_deals(1)
+    house.follow()
+    make.archive(house.redis, house.archive, TABLE, 100)
+    ask(house.redis, "DEL", keys.receipts(TABLE), keys.reservations(TABLE))
+    assert b"%d-0" % version not in dict(stream(house))
+    assert retry(house.redis, "01-5-0", "olga")["outcome"] == {"status": "applied", "version": version}
 
 
 def test_a_hole_that_trimming_does_not_explain_is_refused(house):
