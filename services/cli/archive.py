@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from services.cli.progress import show
 from services.config import Config
 
 HELP = """\
@@ -54,9 +55,9 @@ def run(data: Path | None, table: str | None, every: bool) -> None:
     tables = [table] if table else [each for partition in partitions for each in history.tables_of(redis, partition)]
     deals = 0
     for number, each in enumerate(tables):
-        _progress(f"archived: {number} of {len(tables)} tables")
+        show(f"archived: {number} of {len(tables)} tables")
         deals += make(redis, folder, each, sys.maxsize)
-    _progress("")
+    show("")
     redis.close()
     click.echo(f"{deals} deals of {len(tables)} tables archived in {folder}")
 
@@ -105,12 +106,12 @@ def restore(data: Path | None, folder: Path | None) -> None:
         except (NotEmpty, PastMissing, CannotServe) as error:
             raise click.ClickException(str(error)) from error
         finally:
-            _progress("")
+            show("")
     click.echo(f"{done} tables restored from {folder}")
 
 
 def _restored(done: int, of: int) -> None:
-    _progress(f"restored: {done} of {of} tables")
+    show(f"restored: {done} of {of} tables")
 
 
 @archive.command(name="list")
@@ -138,8 +139,3 @@ def _folder(data: Path | None, folder: Path | None) -> Path:
     if not chosen.is_dir():
         raise click.ClickException(f"There is no folder {chosen}.\nSay which: marias archive verify DIR")
     return chosen
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"\r\x1b[K{text}", err=True, nl=False)

@@ -4,8 +4,7 @@ import getpass
 import json
 import socket
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 import click
 from redis import Redis
 
-from services.cli.roles import with_store
+from services.cli.roles import opened, with_store
 from services.config import Config
 
 HELP = """\
@@ -59,28 +58,20 @@ def _common(command: Callable[..., None]) -> Callable[..., None]:
     def run(*, data: Path | None, as_json: bool, **given: Any) -> None:
         from services.operations.letters import NoLetter
         from services.operations.retry import NotRetried
+        from services.store.cold import PastMissing
         from services.store.wire import StoreUnavailable
 
         config = with_store(Config.from_environment().given(data=data))
         try:
-            with _connected(config) as redis:
+            with opened(config) as redis:
                 command(Near(redis, config, as_json), **given)
-        except (NoLetter, NotRetried) as error:
-            raise click.ClickException(f"{error}.") from error
+        except (NoLetter, NotRetried, PastMissing) as error:
+            raise click.ClickException(f"{str(error).rstrip('.')}.") from error
         except StoreUnavailable as error:
             raise click.ClickException(f"The store does not answer: {error}. Nothing is lost by trying again.") \
                 from error
 
     return run
-
-
-@contextmanager
-def _connected(config: Config) -> Iterator[Redis]:
-    from services.store.connect import connect
-
-    assert config.redis_url is not None
-    with connect(config.redis_url, replicas=config.replicas) as redis:
-        yield redis
 
 
 _WHO = click.option("--who", help="Who does it; unset: the user and the machine.")

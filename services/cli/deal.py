@@ -2,8 +2,7 @@
 
 import secrets
 import sys
-from collections.abc import Iterable, Iterator
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO
 
 import click
 import msgspec
@@ -14,11 +13,8 @@ from schemas.games import WIRE
 from schemas.json_text import read_json
 from schemas.random_records import POLICIES, random_records
 from schemas.records import Json, bad_record, run_record
+from services.cli.progress import counted
 from services.exchange.files import RECORD_BYTES_MAX, read_record, record_lines
-
-COUNTED_EVERY: Final = 500
-
-T = TypeVar("T")
 
 
 @click.group()
@@ -55,14 +51,14 @@ def run(file: BinaryIO, jsonl: bool) -> None:
 def random(game: str, seed: int | None, count: int, policy: str, rules: str) -> None:
     """Make finished deals by chance, one record a line."""
     chosen = secrets.randbits(32) if seed is None else seed
-    for record in _counted(random_records(game, chosen, count, policy, _rules(game, rules))):
+    for record in counted(random_records(game, chosen, count, policy, _rules(game, rules))):
         _write(record)
 
 
 def answer_all(file: BinaryIO, *, jsonl: bool) -> bool:
     """Answer every record of `file` on the standard output, each before the next is read; whether all were ok."""
     all_ok = True
-    for text in _counted(record_lines(file) if jsonl else (file.read(RECORD_BYTES_MAX + 1),)):
+    for text in counted(record_lines(file) if jsonl else (file.read(RECORD_BYTES_MAX + 1),)):
         answer = _answer(text)
         all_ok = all_ok and answer["ok"] is True
         _write(answer)
@@ -91,15 +87,3 @@ def _write(value: Json) -> None:
     """One line, at once: whoever reads may wait for it."""
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
     sys.stdout.flush()
-
-
-def _counted(items: Iterable[T]) -> Iterator[T]:
-    """The items; on a terminal whose output goes elsewhere, with a count of them."""
-    shows = sys.stderr.isatty() and not sys.stdout.isatty()
-    number = 0
-    for number, item in enumerate(items, 1):
-        yield item
-        if shows and number % COUNTED_EVERY == 0:
-            click.echo(f"\r{number:,} deals", err=True, nl=False)
-    if shows and number >= COUNTED_EVERY:
-        click.echo(f"\r{number:,} deals", err=True)

@@ -2,16 +2,14 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
 import click
 import msgspec
 
+from services.cli.progress import counted
 from services.exchange.files import Row, files_of, import_file
-
-COUNTED_EVERY = 500
 
 
 @click.command()
@@ -38,7 +36,7 @@ def import_deals(paths: tuple[Path, ...], records: Path | None, as_json: bool) -
     codes: Counter[str] = Counter()
     files = files_of(paths)
     with nullcontext() if records is None else records.open("wb") as out:
-        for row in _counted(row for path in files for row in import_file(path)):
+        for row in counted(row for path in files for row in import_file(path)):
             counts[row.status] += 1
             codes[row.code] += row.status == "refused"
             if out is not None and row.record is not None:
@@ -57,12 +55,3 @@ STATUSES = ("accepted", "partial", "refused")
 def _line(row: Row) -> str:
     why = f"{row.code}: {row.message}" if row.status == "refused" else "; ".join(row.notes)
     return f"{row.status:<9} {row.place}{f'  ({why})' if why else ''}"
-
-
-def _counted(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows; on a terminal whose output goes elsewhere, with a count of them."""
-    shows = sys.stderr.isatty() and not sys.stdout.isatty()
-    for number, row in enumerate(rows, 1):
-        yield row
-        if shows and number % COUNTED_EVERY == 0:
-            click.echo(f"\r{number:,} deals", err=True, nl=False)

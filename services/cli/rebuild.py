@@ -1,12 +1,12 @@
 """`marias rebuild`: every projection made again from the events, compared with the live one, and replaced."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from services.cli.roles import with_store
+from services.cli.progress import show
+from services.cli.roles import opened, with_store
 from services.config import Config
 
 SHOWN_MAX = 20
@@ -20,27 +20,21 @@ def rebuild(data: Path | None) -> None:
     Safe while the system runs: readers go on, and the projections stand still for a moment at the end. The exit
     status is 1 if anything differed; by then it has been replaced by what the events say.
     """
-    from services.archive.folder import attach
     from services.projections.rebuild import rebuild as make_again
     from services.store.cold import PastMissing
-    from services.store.connect import connect
     from services.store.keys import all_partitions
     from services.store.outputs import Held
 
-    config = Config.from_environment()
-    config = with_store(config if data is None else replace(config, data=data))
-    assert config.redis_url is not None
-    redis = connect(config.redis_url, replicas=config.replicas)
-    attach(redis, config.archive_beside if config.archive_beside.is_dir() else None)
+    config = with_store(Config.from_environment().given(data=data))
     try:
-        found = make_again(redis, all_partitions(config.partitions), _progress)
+        with opened(config) as redis:
+            found = make_again(redis, all_partitions(config.partitions), _progress)
     except Held as error:
         raise click.ClickException("Another rebuild is running; wait for its end.") from error
     except PastMissing as error:
         raise click.ClickException(f"Nothing was changed. {error}") from error
     finally:
-        redis.close()
-        _end_progress()
+        show("")
     click.echo(f"{'projection':<16}{'keys':>10}{'equal':>10}{'different':>11}")
     for name, compared, different in found.lines:
         click.echo(f"{name:<16}{compared:>10}{compared - different:>10}{different:>11}")
@@ -55,10 +49,4 @@ def rebuild(data: Path | None) -> None:
 
 
 def _progress(what: str, done: int, of: int) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"\r\x1b[K{what}: {done} of {of}", err=True, nl=False)
-
-
-def _end_progress() -> None:
-    if sys.stderr.isatty():
-        click.echo("\r\x1b[K", err=True, nl=False)
+    show(f"{what}: {done} of {of}")

@@ -3,13 +3,12 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
 
 import click
 
-from services.cli.roles import with_store
+from services.cli.roles import opened, with_store
 from services.config import Config
 from services.replay.moments import AUDITOR, Eye, Moment, as_json, moments
 from services.replay.story import Story
@@ -61,26 +60,19 @@ def replay(table: str, **options: Any) -> None:
 @contextmanager
 def _past(table: str, eye: Eye, data: Path | None) -> Iterator[Iterator[Moment]]:
     """All moments of the table, read as they are asked for."""
-    from services.archive.folder import attach
     from services.store.cold import PastMissing
-    from services.store.connect import connect
     from services.store.history import BrokenStream, NewerEvent, entries_after
     from services.store.keys import is_table_id
     from services.store.wire import StoreUnavailable
 
     if not is_table_id(table):
         raise click.BadParameter("A table is named as in t-1f-0a1b2c3d4e5f.", param_hint="TABLE")
-    config = Config.from_environment()
-    config = with_store(config if data is None else changed(config, data=data))
-    assert config.redis_url is not None
-    redis = connect(config.redis_url)
-    attach(redis, config.archive_beside if config.archive_beside.is_dir() else None)
+    config = with_store(Config.from_environment().given(data=data))
     try:
-        yield moments(table, entries_after(redis, table, 0), eye)
+        with opened(config) as redis:
+            yield moments(table, entries_after(redis, table, 0), eye)
     except (PastMissing, BrokenStream, NewerEvent, StoreUnavailable) as error:
         raise click.ClickException(str(error)) from error
-    finally:
-        redis.close()
 
 
 def _write_lines(told: Iterator[Moment]) -> int:

@@ -2,8 +2,11 @@
 
 import errno
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +15,9 @@ from services.serve.addresses import jobs_url
 from services.serve.errors import CannotServe
 from services.serve.folder import read_running
 from services.serve.role import run_role
+
+if TYPE_CHECKING:
+    from redis import Redis
 
 NO_STORE = """\
 There is no store to work with: REDIS_URL is not set, and no `marias serve` runs on {data}.
@@ -31,6 +37,18 @@ def with_store(config: Config) -> Config:
     return replace(
         config, redis_url=running.redis_url, jobs_redis_url=config.jobs_redis_url or running.jobs_redis_url
     )
+
+
+@contextmanager
+def opened(config: Config) -> "Iterator[Redis]":
+    """The store of `config`, for a command of the operator; what was archived and trimmed is read in the archive."""
+    from services.archive.folder import attach
+    from services.store.connect import connect
+
+    assert config.redis_url is not None
+    with connect(config.redis_url, replicas=config.replicas) as redis:
+        attach(redis, config.archive_beside if config.archive_beside.is_dir() else None)
+        yield redis
 
 
 def _run(role: str, **given: object) -> None:
