@@ -11,18 +11,17 @@ import base64
 import contextlib
 import hashlib
 import hmac
-import os
 import secrets
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from services import private_files
+from services.key_pairs import box_key, make_pair, read_private, read_public
 
 MARKS, PUBLIC, PRIVATE = "commands.key", "worker.pub", "worker*.key"
 FIRST_PRIVATE = "worker.key"
@@ -47,7 +46,7 @@ class Sender:
         ephemeral = X25519PrivateKey.generate()
         self._mark = mark
         self._shown = ephemeral.public_key().public_bytes_raw()
-        self._box = ChaCha20Poly1305(_box_key(ephemeral.exchange(public), self._shown, public))
+        self._box = ChaCha20Poly1305(box_key(_PURPOSE, ephemeral.exchange(public), self._shown, public))
 
     def mark(self, said: bytes) -> str:
         """The mark of a command; `said` as `spoken` puts it."""
@@ -103,17 +102,8 @@ def make_keys(folder: Path) -> None:
     """Make the keys in `folder`, unless they are there: the marks' for senders and workers, the pair of the workers."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not (folder / MARKS).exists():
-        _create(folder / MARKS, secrets.token_hex(32).encode() + b"\n")
-    if (folder / PUBLIC).exists():
-        return
-    fresh = X25519PrivateKey.generate().private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    _create(folder / FIRST_PRIVATE, fresh)  # Of several starting processes, one decides.
-    kept = _private(folder / FIRST_PRIVATE).public_key()
-    _create(folder / PUBLIC, kept.public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    ))
+        private_files.create(folder / MARKS, secrets.token_hex(32).encode() + b"\n")
+    make_pair(folder / PUBLIC, folder / FIRST_PRIVATE)
 
 
 def has_keys(folder: Path) -> bool:
@@ -124,43 +114,19 @@ def has_keys(folder: Path) -> bool:
 def sender_of(folder: Path) -> Sender:
     """Who sends commands with the keys of `folder`; they are made if there are none. The first mark's key counts."""
     make_keys(folder)
-    public = serialization.load_pem_public_key((folder / PUBLIC).read_bytes())
-    assert isinstance(public, X25519PublicKey), f"{PUBLIC} is no X25519 key"
-    return Sender(_marks(folder)[0], public)
+    return Sender(_marks(folder)[0], read_public(folder / PUBLIC))
 
 
 def opener_of(folder: Path) -> Opener:
     """Who opens commands with the keys of `folder`; they are made if there are none."""
     make_keys(folder)
-    return Opener(_marks(folder), [_private(file) for file in sorted(folder.glob(PRIVATE))])
+    return Opener(_marks(folder), [read_private(file) for file in sorted(folder.glob(PRIVATE))])
 
 
 def _marks(folder: Path) -> list[bytes]:
     return [bytes.fromhex(line) for line in (folder / MARKS).read_text().split()]
 
 
-def _private(file: Path) -> X25519PrivateKey:
-    key = serialization.load_pem_private_key(file.read_bytes(), password=None)
-    assert isinstance(key, X25519PrivateKey), f"{file.name} is no X25519 key"
-    return key
-
-
 def _box(private: X25519PrivateKey, shown: bytes) -> ChaCha20Poly1305:
     shared = private.exchange(X25519PublicKey.from_public_bytes(shown))
-    return ChaCha20Poly1305(_box_key(shared, shown, private.public_key()))
-
-
-def _box_key(shared: bytes, shown: bytes, public: X25519PublicKey) -> bytes:
-    """Bound to both public keys, so that no other pair leads to it."""
-    info = _PURPOSE + shown + public.public_bytes_raw()
-    return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(shared)
-
-
-def _create(path: Path, data: bytes) -> None:
-    """Write a new private file, whole or not at all; one that is there stays."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
-    with contextlib.suppress(FileExistsError):
-        os.link(draft, path)
-    draft.unlink()
+    return ChaCha20Poly1305(box_key(_PURPOSE, shared, shown, private.public_key()))

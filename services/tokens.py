@@ -1,7 +1,5 @@
 """Bearer tokens: signed claims of who somebody is and in which role, and the ring of keys that signs them."""
 
-import os
-import secrets
 import threading
 import time
 from contextlib import suppress
@@ -18,6 +16,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 from jwt.algorithms import OKPAlgorithm
+
+from services import private_files
 
 ISSUER = "marias"
 ALGORITHM = "EdDSA"
@@ -152,12 +152,7 @@ def _make_first_key(folder: Path) -> int:
 
 def _write_key(folder: Path, kid: str) -> None:
     pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    draft = folder / f".{secrets.token_hex(8)}"
-    draft.touch(mode=0o600)
-    draft.write_bytes(pem)
-    with suppress(FileExistsError):
-        os.link(draft, folder / f"{kid}.pem")
-    draft.unlink()
+    private_files.create(folder / f"{kid}.pem", pem)
 
 
 def _jwk(key: _Key) -> dict[str, str]:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+from services import private_files
 from services.serve.errors import CannotServe
 
 SOCKET_PATH_BYTES_MAX = 100  # Linux allows 107, macOS 103; both count bytes, not letters.
@@ -96,11 +97,8 @@ def prepare_socket(data: Path) -> Path:
 
 def write_running(data: Path, running: Running) -> None:
     """Say on disk what runs here, in one step, so that nobody reads half of it."""
-    fresh = data / "run.json.new"
-    fresh.unlink(missing_ok=True)
-    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:  # It holds the login of the store's owner.
-        file.write(json.dumps(asdict(running)))
-    fresh.replace(data / "run.json")
+    # For its owner alone: it holds the login of the store's owner.
+    private_files.replace(data / "run.json", json.dumps(asdict(running)).encode())
 
 
 def forget_running(data: Path) -> None:

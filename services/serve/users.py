@@ -1,12 +1,11 @@
 """The users of the store: one for each role, with passwords of this start, each told to its own child alone."""
 
-import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from services import private_files
 from services.config import Config
 from services.serve.errors import CannotServe
 from services.store.rights import OWNER, ROLES, new_password, nobody, rule
@@ -26,7 +25,7 @@ def owner_password(data: Path) -> str:
         return path.read_text()
     except FileNotFoundError:
         password = new_password()
-        _write_private(path, password)
+        private_files.replace(path, password.encode())
         return password
 
 
@@ -34,7 +33,7 @@ def prepare(data: Path) -> tuple[Path, dict[str, str]]:
     """A fresh ACL file for the embedded store, and the passwords in it by user."""
     passwords = {OWNER: owner_password(data)} | {role: new_password() for role in ROLES}
     path = data / "store" / "users.acl"
-    _write_private(path, acl(passwords))
+    private_files.replace(path, acl(passwords).encode())
     return path, passwords
 
 
@@ -58,7 +57,7 @@ def read_file(path: Path) -> dict[str, str]:
 def make_file(path: Path) -> dict[str, str]:
     """A new file of users with random passwords, readable by its owner alone; one that exists stays as it is."""
     if not path.exists():
-        _write_private(path, "".join(f"{role} {new_password()}\n" for role in ROLES))
+        private_files.replace(path, "".join(f"{role} {new_password()}\n" for role in ROLES).encode())
     return read_file(path)
 
 
@@ -86,10 +85,3 @@ def told_to(role: str, config: Config, passwords: Mapping[str, str]) -> Config:
         config, redis_url=login(config.redis_url, role, passwords), jobs_redis_url=queue, audit_redis_url=audit,
         archive_redis_url=archive, store_users=None,
     )
-
-
-def _write_private(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
-    draft.replace(path)
