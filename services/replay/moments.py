@@ -7,7 +7,7 @@ import msgspec
 
 from engine.table import INITIAL, Table, fold
 from engine.table.events import DealEnded, DealStarted, Event
-from schemas.table import SPECTATOR, Fragments, dump_events, shown_events, view_fragments
+from schemas.table import SPECTATOR, dump_events, shown_events, view_fragments
 from schemas.times import rfc3339
 from services.store.history import Recorded
 from services.worker.held import events_of
@@ -73,9 +73,6 @@ def _told(events: Sequence[Event], eye: Eye) -> list[Json]:
 def _view(state: Table, version: int, eye: Eye) -> Json:
     parts = view_fragments(state, version)
     if eye == AUDITOR:
-        return _joined(parts, SPECTATOR) | {"seats_see": [_joined(None, each) for each in parts.private]}
-    return _joined(parts, SPECTATOR if eye is None else parts.private[eye])
-
-
-def _joined(parts: Fragments | None, private: bytes) -> Json:
-    return _decode(b"{%b%b}" % (b"" if parts is None else parts.public + b",", private))
+        everybody = _decode(b"{%b,%b}" % (parts.public, SPECTATOR))
+        return everybody | {"seats_see": [_decode(b"{%b}" % each) for each in parts.private]}
+    return _decode(b"{%b,%b}" % (parts.public, SPECTATOR if eye is None else parts.private[eye]))

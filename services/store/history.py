@@ -140,7 +140,7 @@ def _snapshot(values: list[bytes | None], tag: str) -> Snapshot | None:
 
 def _last_version(redis: Redis, table: str) -> int:
     reply: Reply = ask(redis, "XREVRANGE", keys.events(table), "+", "-", "COUNT", 1)
-    return _version(reply[0][0]) if reply else 0
+    return cold.version_of(reply[0]) if reply else 0
 
 
 def recorded(entry: RawEntry) -> Recorded:
@@ -155,7 +155,3 @@ def recorded(entry: RawEntry) -> Recorded:
         fields[b"e"],
         fields[b"x"].decode(),
     )
-
-
-def _version(id_: bytes) -> int:
-    return int(id_.partition(b"-")[0])
