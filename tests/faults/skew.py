@@ -3,16 +3,19 @@
 import json
 import os
 import signal
+from functools import partial
 from pathlib import Path
 
 from services.intake import Submitted, submit
 from services.store import history, keys, views
-from tests.faults.processes import PARTITIONS
+from tests.faults.processes import PARTITIONS, Program
 from tests.faults.registry import Scene, fault
 
 REFUSED_SECONDS_MAX = 30.0
 HEALED_SECONDS_MAX = 60.0  # A partition that was refused is left alone for a while.
 BESIDE_SECONDS = 4.0
+OLDER_WORKERS_MAX = 5
+REFUSAL = "needs a newer build"
 OLDER_TREE = "MARIAS_FAULTS_OLDER"
 SENDER = "u-00-00000000000000ff"
 
@@ -58,7 +61,7 @@ def _fresh_table(scene: Scene) -> str | None:
 
 
 def _refusals(scene: Scene) -> int:
-    return sum(each.said("needs a newer build") for each in scene.system.of("worker"))
+    return sum(each.said(REFUSAL) for each in scene.system.of("worker"))
 
 
 def _is_answered(scene: Scene, table: str) -> bool:
@@ -72,17 +75,36 @@ def _no_older_build() -> str | None:
 
 @fault("12", needs=_no_older_build)
 def older_build(scene: Scene) -> None:
-    """A worker of an older build works beside those of this one, as in a deploy that goes back and forth."""
-    older = scene.system.add("older-1", "worker", root=Path(os.environ[OLDER_TREE]))
-    before = older.said("needs a newer build")
-    if not scene.until(lambda: older.process is not None and _is_on_roll(scene, older.process.pid), 30.0):
-        scene.complain("the worker of the older build did not begin")
-    scene.wait(BESIDE_SECONDS)
-    scene.count("times that a worker of an older build was there")
-    older.retired = True
-    older.signal(signal.SIGTERM)
-    scene.until(lambda: not older.lives, 10.0)
-    scene.count("partitions refused by the older build", older.said("needs a newer build") - before)
+    """Workers of an older build work beside those of this one, as in a deploy that goes back and forth.
+
+    One after the other, until one has met something newer than itself: which partitions it is given is chance.
+    """
+    for number in range(1, OLDER_WORKERS_MAX + 1):
+        older = scene.system.add(f"older-{number}", "worker", root=Path(os.environ[OLDER_TREE]))
+        before = older.said(REFUSAL)
+        if not scene.until(partial(_works, scene, older), 30.0):
+            scene.complain("the worker of the older build did not begin")
+        scene.until(partial(_refused, older, before), BESIDE_SECONDS)
+        scene.count("times that a worker of an older build was there")
+        older.retired = True
+        older.signal(signal.SIGTERM)
+        scene.until(partial(_has_ended, older), 10.0)
+        refused = older.said(REFUSAL) - before
+        scene.count("partitions refused by the older build", refused)
+        if refused or scene.over.is_set():
+            return
+
+
+def _works(scene: Scene, older: Program) -> bool:
+    return older.process is not None and _is_on_roll(scene, older.process.pid)
+
+
+def _refused(older: Program, before: int) -> bool:
+    return older.said(REFUSAL) > before
+
+
+def _has_ended(older: Program) -> bool:
+    return not older.lives
 
 
 def _is_on_roll(scene: Scene, pid: int | None) -> bool:

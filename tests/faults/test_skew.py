@@ -36,7 +36,7 @@ def newer_tree(tmp_path: Path) -> Path:
 
 def test_an_older_build_beside_a_newer_one_misreads_nothing(newer_tree: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.faults", "--only", "older-build,kill-worker", "--seconds", "9", "--tables", "3",
+        [sys.executable, "-m", "tests.faults", "--only", "older-build,kill-worker", "--seconds", "15", "--tables", "8",
          "--seed", "1"],
         cwd=newer_tree, env={**os.environ, OLDER_TREE: str(sources.ROOT), "PYTHONPATH": str(newer_tree)},
         capture_output=True, text=True, check=False, timeout=240,
