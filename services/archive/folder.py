@@ -16,7 +16,9 @@ from typing import NamedTuple
 
 from redis import Redis
 
-from services.archive.format import BadArchive, Deal, is_whole, pack, unpack
+from services.archive.format import Deal, is_whole, pack, read_deal
+from services.archive.frames import BadArchive
+from services.regular import open_regular
 from services.store import cold, keys
 from services.store.cold import RawEntry, version_of
 
@@ -60,7 +62,8 @@ def write(folder: Path, deals: Iterable[Deal]) -> File | None:
 def read(file: File) -> Deal:
     """The deal in a file. Raises BadArchive."""
     try:
-        found = unpack(file.path.read_bytes())
+        with open_regular(file.path) as packed:
+            found = read_deal(packed)
     except BadArchive as error:
         raise BadArchive(f"{file.path}: {error}") from error
     except OSError as error:

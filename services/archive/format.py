@@ -14,25 +14,22 @@ version 1 on: what happens between two deals belongs to the later one. The event
 
 import base64
 import hashlib
+import io
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from itertools import pairwise
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import msgspec
 import zstandard
 
+from services.archive.frames import BadArchive, Frames
 from services.store.cold import RawEntry, version_of
 
 FORMAT: Final = "marias-archive/1"
 LEVEL: Final = 6
-BYTES_MAX: Final = 256 * 1024 * 1024
-"""More than any deal is: a file that unpacks to more is not one of ours."""
 
 _encode = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(dict[str, Any]).decode
-
-
-class BadArchive(Exception):
-    """A file of the archive is not what it says; the message tells what is wrong first."""
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,38 +83,76 @@ def pack(deal: Deal) -> bytes:
 def is_whole(packed: bytes) -> bool:
     """Does this unpack to a header, and to the entries that it was made for?"""
     try:
-        _proven(packed)
+        _alone(io.BytesIO(packed))
     except BadArchive:
         return False
     return True
 
 
 def unpack(packed: bytes) -> Deal:
-    """The deal in a file, proven by its header. Raises BadArchive."""
-    header, body = _proven(packed)
+    """The deal in a file's bytes, proven by its header. Raises BadArchive."""
+    return read_deal(io.BytesIO(packed))
+
+
+def read_deal(file: BinaryIO) -> Deal:
+    """The deal in a file, proven by its header; nothing may follow it. Raises BadArchive."""
+    return entries_of(*_alone(file))
+
+
+def entries_of(header: Header, lines: Sequence[bytes]) -> Deal:
+    """The deal of proven lines. Raises BadArchive."""
     try:
-        entries = [_entry(line) for line in body.splitlines()]
+        entries = [_entry(line) for line in lines]
         versions = [version_of(entry) for entry in entries]
-    except (msgspec.MsgspecError, KeyError, ValueError, AttributeError) as error:
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadArchive(f"an entry cannot be read: {error!r}") from error
-    if not versions or versions != list(range(header.first, header.last + 1)) or len(versions) != header.count:
+    told = header.last - header.first + 1
+    if {len(versions), header.count} != {told} or versions[:1] != [header.first] or not _in_a_row(versions):
         raise BadArchive(f"its versions are not {header.first} to {header.last} in a row")
     return Deal(header.table, header.deal, entries)
 
 
-def _proven(packed: bytes) -> tuple[Header, bytes]:
-    """The header and the lines of the entries. Raises BadArchive."""
-    try:
-        text = zstandard.ZstdDecompressor().decompress(packed, max_output_size=BYTES_MAX)
-        head, _, body = text.partition(b"\n")
-        header = _decode_header(head)
-    except (zstandard.ZstdError, msgspec.MsgspecError, ValueError) as error:
-        raise BadArchive(f"it cannot be read: {error}") from error
-    if header.format != FORMAT:
-        raise BadArchive(f"its format is {header.format!r}, not {FORMAT!r}")
-    if hashlib.sha256(body).hexdigest() != header.sha256:
+def proven(frames: Frames) -> tuple[Header, list[bytes]]:
+    """The header and the lines of the entries in the frame that was begun. Raises BadArchive."""
+    lines = frames.lines()
+    header = _header(next(lines, b""))
+    body: list[bytes] = []
+    digest = hashlib.sha256()
+    for line in lines:
+        # A file is refused while it is read: what is not one of ours would be held in vain.
+        if not line.startswith(b'{"id":"'):
+            raise BadArchive(f"an entry cannot be read: line {len(body) + 2} is none")
+        if len(body) == header.count:
+            raise BadArchive(f"its versions are not {header.first} to {header.last} in a row")
+        digest.update(line + b"\n")
+        body.append(line)
+    if digest.hexdigest() != header.sha256:
         raise BadArchive("its entries are not those that its header was made for (SHA-256)")
     return header, body
+
+
+def _alone(file: BinaryIO) -> tuple[Header, list[bytes]]:
+    frames = Frames(file)
+    if not frames.begin():
+        raise BadArchive("it cannot be read: it is empty")
+    found = proven(frames)
+    if frames.begin():
+        raise BadArchive("something follows its end")
+    return found
+
+
+def _header(line: bytes) -> Header:
+    try:
+        header = _decode_header(line)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise BadArchive(f"its first line cannot be read: {error}") from error
+    if header.format != FORMAT:
+        raise BadArchive(f"its format is {header.format[:40]!r}, not {FORMAT!r}")
+    return header
+
+
+def _in_a_row(versions: Sequence[int]) -> bool:
+    return all(after == before + 1 for before, after in pairwise(versions))
 
 
 def _line(entry: RawEntry) -> bytes:

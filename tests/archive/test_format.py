@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.archive import folder
-from services.archive.format import FORMAT, BadArchive, Deal, pack, unpack
+from services.archive.format import FORMAT, Deal, pack, unpack
+from services.archive.frames import BadArchive
 from services.store.cold import PastMissing
 
 TABLE = "t-00-00000000000a"

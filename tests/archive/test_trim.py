@@ -3,7 +3,7 @@
 import pytest
 
 from services.archive import folder, make
-from services.archive.format import BadArchive
+from services.archive.frames import BadArchive
 from services.jobs.archive_deals import DEALS_MAX, work
 from services.operations.retry import retry
 from services.processes import archiving
