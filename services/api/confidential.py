@@ -8,11 +8,14 @@ from services.api.problems import Problem
 from services.store.asking import NotAnswered, Question
 
 
-def asked(kind: str, table: str = "", deal: int = 0) -> bytes | None:
-    """The document that answers the caller's question; None: there is no such record. Raises Problem."""
+def asked(kind: str, table: str = "", deal: int = 0, **more: str) -> bytes | None:
+    """The document that answers the caller's question; None: there is no such record. Raises Problem.
+
+    `more` are further fields of a Question.
+    """
     token = request.environ.get("HTTP_AUTHORIZATION", "")[len(SCHEME) :].strip()
     try:
-        return backend().confide(Question(kind, token, table, deal))
+        return backend().confide(Question(kind, token, table, deal, **more))
     except NotAnswered as refusal:
         if refusal.code == "not_found":
             return None

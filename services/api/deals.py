@@ -7,8 +7,8 @@ import msgspec
 from flask import request
 from flask_smorest import Blueprint
 
-from schemas.answers import BankAnswer, RecordAnswer
-from schemas.http import BankQuery, CodeQuery
+from schemas.answers import BankAnswer, RecordAnswer, ReplayAnswer
+from schemas.http import BankQuery, CodeQuery, ReplayQuery
 from services.api import describe
 from services.api.access import look_at
 from services.api.backend import backend
@@ -25,18 +25,21 @@ from services.store.views import Current, view_bytes
 
 _CODE_QUERY = CodeQuery()
 _BANK_QUERY = BankQuery()
+_REPLAY_QUERY = ReplayQuery()
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 blueprint = Blueprint("deals", __name__, url_prefix="/v1", description="Records of deals and the bank of a table.")
 
 
+_DEAL: dict[str, Any] = {
+    "in": "path", "name": "deal", "required": True, "description": "From 1.",
+    "schema": {"type": "integer", "minimum": 1},
+}
+
+
 @blueprint.get("/tables/<table>/deals/<deal>")
 @blueprint.doc(
-    parameters=[
-        describe.query(CodeQuery),
-        {"in": "path", "name": "deal", "required": True, "description": "From 1.",
-         "schema": {"type": "integer", "minimum": 1}},
-    ],
+    parameters=[describe.query(CodeQuery), _DEAL],
     responses=describe.answers(
         {200: RecordAnswer}, "forbidden", "code_wrong", "not_found", "malformed", "rate_limited"
     ),
@@ -57,6 +60,30 @@ def get_deal(table: str, deal: str) -> Response:
             found = projected.record(backend().redis, table, int(deal), sight.reader.id)
     if found is None:
         raise Problem("not_found", "There is no such deal, or it has not ended.")
+    return Response(found, content_type=JSON)
+
+
+@blueprint.get("/tables/<table>/deals/<deal>/replay")
+@blueprint.doc(
+    parameters=[describe.query(ReplayQuery), _DEAL],
+    responses=describe.answers(
+        {200: ReplayAnswer}, "forbidden", "code_wrong", "not_found", "malformed", "rate_limited"
+    ),
+)
+def get_replay(table: str, deal: str) -> Response:
+    """Every moment of a deal, also of the running one up to now, as one saw it then: events, view, words.
+
+    A player sees it with the eyes of the seat that he held in that deal, and a spectator's while he had left it;
+    others with a spectator's. Auditors choose a seat or see everything.
+    """
+    query = load_query(request, _REPLAY_QUERY)
+    code = query.get("code", "")
+    look_at(table, code, Wish.READ)
+    found = None
+    if _NUMBER.fullmatch(deal):
+        found = asked("replay", table, int(deal), seat=query.get("seat", ""), language=query["lang"], code=code)
+    if found is None:
+        raise Problem("not_found", "There is no such deal yet.")
     return Response(found, content_type=JSON)
 
 

@@ -91,24 +91,18 @@ def _tell(told: Iterator[Moment], eye: Eye, lang: str, *, step: bool) -> int:
     count = 0
     for moment in told:
         count += 1
-        story.rename(_names(moment.view))
+        names = story.names_at(moment.view)
+        story.rename(names)
         lines = story.lines(moment.events)
         if not step and any(event["type"] == "dealt" for event in moment.events):
             lines += [story.hand(seat, hand) for seat, hand in _hands(moment.view, eye) if hand]
         if step:
-            lines = [_head(moment), *filter(None, lines), *_table(moment.view, story, eye)]
+            lines = [_head(moment), *filter(None, lines), *_table(moment.view, story, names, eye)]
         for line in lines:
             click.echo(line)
         if step and sys.stdin.isatty():
             input()
     return count
-
-
-def _names(view: dict[str, Any]) -> list[str]:
-    return [
-        f"seat {seat}" if here is None else str(here.get("name") or f"bot {seat}")
-        for seat, here in enumerate(view["seats"])
-    ]
 
 
 def _hands(view: dict[str, Any], eye: Eye) -> list[tuple[int, list[str]]]:
@@ -125,7 +119,7 @@ def _head(moment: Moment) -> str:
     return f"— version {moment.version}, {as_json(moment)['at']}{took}"
 
 
-def _table(view: dict[str, Any], story: Story, eye: Eye) -> list[str]:
+def _table(view: dict[str, Any], story: Story, names: list[str], eye: Eye) -> list[str]:
     """What lies on the table, and who is to act."""
     lines = [story.hand(seat, hand) for seat, hand in _hands(view, eye) if hand]
     if view["trick"]:
@@ -135,6 +129,5 @@ def _table(view: dict[str, Any], story: Story, eye: Eye) -> list[str]:
     if any(view["points"].values()):
         lines.append(f"  points: {view['points']['declarer']} : {view['points']['defence']}")
     if view["to_act"]:
-        names = _names(view)
         lines.append(f"  to act: {', '.join(names[seat] for seat in view['to_act'])}")
     return lines

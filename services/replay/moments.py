@@ -5,16 +5,26 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from engine.table import INITIAL, Table, fold
-from engine.table.events import DealEnded, DealStarted, Event
+from engine.table import INITIAL, SEATS, Table, fold, seat_of
+from engine.table.events import DealEnded, DealStarted, Event, OfTable
 from schemas.table import SPECTATOR, dump_events, shown_events, view_fragments
 from schemas.times import rfc3339
 from services.store.history import Recorded
 from services.worker.held import events_of
 
 AUDITOR: Final = "auditor"
-Eye = int | None | Literal["auditor"]
-"""Whose eyes: those of a seat, of a spectator (None), or of an auditor, who sees everything."""
+
+
+class Player(NamedTuple):
+    """The eyes of a player: those of the seat that he plays, and a spectator's while he plays none. Who has left in
+    a deal does not see what a bot does with his cards meanwhile."""
+
+    id: str
+
+
+Eye = int | None | Literal["auditor"] | Player
+"""Whose eyes: those of a seat, whoever plays it, of a spectator (None), of an auditor, who sees everything, or of a
+player."""
 Json = dict[str, object]
 
 _decode = msgspec.json.Decoder(dict[str, object]).decode
@@ -22,40 +32,70 @@ _decode_events = msgspec.json.Decoder(list[Json]).decode
 
 
 class Moment(NamedTuple):
-    """The table at `version`. `deal` is the deal it belongs to, 0 before the first; `took_ms` is how long the seat that
-    moved had been waited for, None where nobody moved."""
+    """The table at `version`. `deal` is the deal it belongs to; `took_ms` is how long the seat that moved had been
+    waited for, None where nobody moved, and `used_ms` what each seat has used of the deal so far."""
 
     version: int
     at: int
     deal: int
     actor: str
     took_ms: int | None
+    used_ms: list[int]
     events: list[Json]
     view: Json
 
 
-def moments(table: str, entries: Iterable[Recorded], eye: Eye) -> Iterator[Moment]:
-    """Every version in order, from the first; `entries` are the whole past of the table.
+class Start(NamedTuple):
+    """Where a replay begins: the table, and the number of the deal that runs or (`ended`) was the last."""
+
+    state: Table
+    deal: int
+    ended: bool
+
+
+FIRST: Final = Start(INITIAL, 0, ended=True)
+
+
+class Happened(NamedTuple):
+    """An entry, its events, the table after them, and the deal it belongs to."""
+
+    entry: Recorded
+    events: tuple[Event, ...]
+    state: Table
+    deal: int
+
+
+def happened(table: str, entries: Iterable[Recorded], start: Start = FIRST) -> Iterator[Happened]:
+    """What each entry did; `entries` follow `start`, or are the whole past of the table.
 
     What happens between two deals belongs to the later one. Raises BrokenStream and NewerEvent as reading does.
     """
-    state, deal, waited_since = INITIAL, 0, 0
-    ended = True
+    state, deal, ended = start
     for entry in entries:
         events = events_of(table, entry)
         for event in events:
             if isinstance(event, DealStarted):
                 deal, ended = event.deal, False
-        acted = [seat for event in events if isinstance(seat := getattr(event, "seat", None), int)]
-        moved = state.session.stage == "deal" and bool(acted)
         state = fold(state, events)
-        took = entry.at - waited_since if moved else None
-        waited_since = entry.at
-        yield Moment(
-            entry.version, entry.at, deal + ended, entry.actor, took,
-            _told(events, eye), _view(state, entry.version, eye),
-        )
+        yield Happened(entry, events, state, deal + ended)
         ended = ended or any(isinstance(event, DealEnded) for event in events)
+
+
+def seen(past: Iterable[Happened], eye: Eye) -> Iterator[Moment]:
+    """The same as one could see it then."""
+    clock = _Clock()
+    for entry, events, state, deal in past:
+        took = clock.tick(entry.at, events)
+        eyes = seat_of(state, eye.id) if isinstance(eye, Player) else eye
+        yield Moment(
+            entry.version, entry.at, deal, entry.actor, took, list(clock.used),
+            _told(events, eyes), _view(state, entry.version, eyes),
+        )
+
+
+def moments(table: str, entries: Iterable[Recorded], eye: Eye) -> Iterator[Moment]:
+    """Every version in order, from the first; `entries` are the whole past of the table."""
+    return seen(happened(table, entries), eye)
 
 
 def as_json(moment: Moment) -> Json:
@@ -63,14 +103,39 @@ def as_json(moment: Moment) -> Json:
     return moment._asdict() | {"at": rfc3339(moment.at)}
 
 
-def _told(events: Sequence[Event], eye: Eye) -> list[Json]:
+class _Clock:
+    """How long each seat has been waited for in the running deal, ms. Who only comes or goes is not waited for."""
+
+    def __init__(self) -> None:
+        self.used = [0] * SEATS
+        self._since = 0
+
+    def tick(self, at: int, events: Sequence[Event]) -> int | None:
+        """How long the seat that moved by `events` had taken; None when none did."""
+        if any(isinstance(event, DealStarted) for event in events):
+            self.used = [0] * SEATS
+            self._since = at
+            return None
+        seat = next((getattr(event, "seat", None) for event in events if not isinstance(event, OfTable)), None)
+        if seat is None:
+            return None
+        took = at - self._since
+        self._since = at
+        self.used[seat] += took
+        return took
+
+
+_Eyes = int | None | Literal["auditor"]
+
+
+def _told(events: Sequence[Event], eye: _Eyes) -> list[Json]:
     if eye == AUDITOR:
         return _decode_events(dump_events(events))
     told = shown_events(events)
     return _decode_events(told.public if eye is None else told.by_seat[eye] or told.public)
 
 
-def _view(state: Table, version: int, eye: Eye) -> Json:
+def _view(state: Table, version: int, eye: _Eyes) -> Json:
     parts = view_fragments(state, version)
     if eye == AUDITOR:
         everybody = _decode(b"{%b,%b}" % (parts.public, SPECTATOR))

@@ -22,6 +22,10 @@ class Story:
         """Others sit there now."""
         self._names = list(names)
 
+    def names_at(self, view: Event) -> list[str]:
+        """What those are called who sit at a table that looks like `view`."""
+        return [self._called(number, here) for number, here in enumerate(view["seats"])]
+
     def lines(self, events: Sequence[Event]) -> list[str]:
         """The sentences about `events`; a trick is told when it is taken."""
         return [line for event in events for line in _TELL.get(event["type"], _nothing)(self, event)]
@@ -33,6 +37,11 @@ class Story:
     def on_table(self, trick: Sequence[Event]) -> str:
         """Who has played which card to the trick."""
         return ", ".join(f"{self._name(played)} {self._words.card(played['card'])}" for played in trick)
+
+    def _called(self, number: int, here: Event | None) -> str:
+        if here is None:
+            return self._say("seat", number=number)
+        return str(here.get("name") or self._say("bot", number=number))
 
     def _say(self, what: str, **places: object) -> str:
         return self._words.tell[what].format(**places)

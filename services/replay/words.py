@@ -34,6 +34,8 @@ ENGLISH: Final = Words(
     suits={"h": "hearts", "d": "bells", "c": "acorns", "s": "leaves"},
     joiner=" and ",
     tell={
+        "seat": "seat {number}",
+        "bot": "bot {number}",
         "deal": "Deal {deal}",
         "dealer": "{dealer} deals; {forehand} is the forehand (forhont)",
         "hand": "  {name} holds {cards}",
@@ -75,6 +77,8 @@ CZECH: Final = Words(
     suits={"h": "červené", "d": "kule", "c": "žaludy", "s": "zelené"},
     joiner=" a ",
     tell={
+        "seat": "místo {number}",
+        "bot": "robot {number}",
         "deal": "Hra {deal}",
         "dealer": "Rozdává {dealer}, forhont je {forehand}",
         "hand": "  {name} drží {cards}",

@@ -23,12 +23,18 @@ def answers(nonce: str) -> str:
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What the holder of `token` wants to know: `record` of a deal at a table, or `dead_letters`."""
+    """What the holder of `token` wants to know: `record` or `replay` of a deal at a table, or `dead_letters`.
+
+    Of a replay: with the eyes of which `seat` ("": whatever shows most), in which language; `code` of a private table.
+    """
 
     kind: str
     token: str
     table: str = ""
     deal: int = 0
+    seat: str = ""
+    language: str = "en"
+    code: str = ""
     nonce: str = ""
 
 

@@ -114,7 +114,8 @@ ROLES: Mapping[str, Rights] = {
         (*_m("ev:*", "sn:*", "arch", "todo"), *_pj("fold:*")),  # A script wants full rights to all that it is given.
     ),
     "auditor": Rights(
-        _ALL | _LISTEN | _words("hget hmget xrevrange"), (*_m("dlq"), *_pj("sec:*")), (), (_RECORDS,)
+        _ALL | _LISTEN | _words("hget hmget xrange xrevrange"),
+        (*_m("dlq", "ev:*", "vw:*", "arch"), *_pj("sec:*")), (), (_RECORDS,),
     ),
     "status": Rights(
         _ALL | _words("get hget hlen hgetall scard srandmember xlen xrange zcard zrange llen lindex config|get"),

@@ -46,7 +46,7 @@ MAY_READ = {
     "projector": "ev vw tables due st",
     "jobs": CLIENTS,
     "archive": "tables",
-    "auditor": "dlq sec",
+    "auditor": "dlq sec ev vw arch",
     "status": "log tables lease st hd cp frozen roll sum queue",
     "operator": f"{TABLES} queue",
 }
@@ -87,7 +87,7 @@ COMMANDS = {  # Those that take keys.
     "projector": f"{PROCESSES} {QUEUE}",
     "jobs": f"{INTAKE} hmget xrange {QUEUE}",
     "archive": "evalsha hget hset smembers xrange xrevrange xtrim zadd zrange zrem zscore",
-    "auditor": "evalsha hget hmget xrevrange",
+    "auditor": "evalsha hget hmget xrange xrevrange",
     "status": "evalsha get hget hlen hgetall scard srandmember xlen xrange zcard zrange llen lindex",
     "operator": f"{PROCESSES} unlink rename xdel sismember hstrlen memory|usage srandmember llen lindex",
 }

@@ -1,0 +1,70 @@
+"""One deal, moment by moment, as the document that the Clerk answers with: who sees it with whose eyes, in words."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from engine.table import SEATS
+from engine.table.events import DealStarted
+from services.replay.moments import AUDITOR, Eye, Happened, Json, Moment, Player, as_json, seen
+from services.replay.story import Story
+from services.replay.words import LANGUAGES
+
+SPECTATOR: Final = "spectator"
+SEAT_WORDS: Final = ("", *map(str, range(SEATS)), SPECTATOR)
+"""What may be asked for; "": whatever shows most of what one may see."""
+
+
+class NotYours(Exception):
+    """The eyes are those of a seat that somebody else had in this deal."""
+
+
+def holders(past: Sequence[Happened]) -> list[str]:
+    """Who had the seats in a deal: players by their ids, "" for a bot. Nobody takes a seat over within a deal.
+
+    Raises LookupError when no deal was dealt in `past`.
+    """
+    for each in past:
+        if any(isinstance(event, DealStarted) for event in each.events):
+            return ["" if occupant is None else occupant.player for occupant in each.state.session.seats]
+    raise LookupError("no deal has begun")
+
+
+def eyes(seat: str, role: str, player: str, had: Sequence[str]) -> tuple[Eye, int | None]:
+    """With whose eyes `player` may look at a deal in which `had` held the seats, and the seat they belong to.
+
+    `seat` is one of SEAT_WORDS. An auditor may take any eyes; who had a seat takes his own, as far as he played it
+    himself; anybody a spectator's. Raises NotYours.
+    """
+    if role == AUDITOR:
+        wanted = int(seat) if seat.isdigit() else None
+        return (wanted if seat else AUDITOR), wanted
+    own = had.index(player) if player and player in had else None
+    if seat.isdigit() and own != int(seat):
+        raise NotYours
+    return (None, None) if own is None or seat == SPECTATOR else (Player(player), own)
+
+
+def document(table: str, past: Sequence[Happened], eye: Eye, seat: int | None, language: str) -> bytes:
+    """The moments of a deal as JSON: `{"table", "deal", "seat", "language", "finished", "moments": […]}`.
+
+    `seat` is a number, null for a spectator, "auditor". A moment is one of `marias replay --json` with `text`, the
+    sentences about what happened in it.
+    """
+    told = list(seen(past, eye))
+    return msgspec.json.encode({
+        "table": table,
+        "deal": told[0].deal,
+        "seat": AUDITOR if eye == AUDITOR else seat,
+        "language": language,
+        "finished": any(event["type"] == "deal_ended" for event in told[-1].events),
+        "moments": list(_with_text(told, language)),
+    })
+
+
+def _with_text(told: Iterable[Moment], language: str) -> Iterable[Json]:
+    story = Story([""] * SEATS, LANGUAGES[language])
+    for moment in told:
+        story.rename(story.names_at(moment.view))
+        yield as_json(moment) | {"text": [line.strip() for line in story.lines(moment.events) if line]}
