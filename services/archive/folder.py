@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from redis import Redis
 
-from services.archive.format import Deal, is_whole, pack, read_deal
+from services.archive.format import Deal, is_whole, linked, pack, read_deal
 from services.archive.frames import BadArchive
 from services.regular import open_regular
-from services.store import cold, keys
+from services.store import chain, cold, keys
 from services.store.cold import RawEntry, version_of
 
 DRAFT_SECONDS_MAX = 3600.0
@@ -74,6 +74,24 @@ def read(file: File) -> Deal:
     return found
 
 
+def head_at(folder: Path, table: str, version: int) -> str:
+    """The hash, in the chain of `table`, of the deal that ended at `version` (0: of nothing yet); "": it is not here.
+
+    Files of earlier builds do not tell it: it is counted from the first entry on.
+    """
+    if not version:
+        return chain.text(chain.genesis(table))
+    before = [file for file in files(folder, table) if file.last <= version]
+    if not before or before[-1].last != version:
+        return ""
+    if head := read(before[-1]).head:
+        return head
+    head = chain.text(chain.genesis(table))
+    for file in before:
+        head = linked(read(file), head).head
+    return head
+
+
 def files(folder: Path, table: str) -> list[File]:
     """The archived deals of a table, the first first."""
     home = _home(folder, table)
@@ -107,7 +125,7 @@ def attach(redis: Redis, folder: Path | None) -> None:
 def faults(folder: Path) -> Iterator[str]:
     """What is wrong with the archive, in the order of tables and deals; nothing when all of it is whole."""
     for table in tables(folder):
-        version, number = 0, 0
+        version, number, head = 0, 0, chain.text(chain.genesis(table))
         for file in files(folder, table):
             try:
                 deal = read(file)
@@ -116,6 +134,9 @@ def faults(folder: Path) -> Iterator[str]:
             else:
                 if deal.first != version + 1 or deal.deal != number + 1:
                     yield f"{file.path}: deal {number + 1} from version {version + 1} on is missing before it"
+                elif deal.previous and head and deal.previous != head:
+                    yield f"{file.path}: its chain does not go on where that of the deal before ends (previous)"
+                head = deal.head
             version, number = file.last, file.deal
 
 

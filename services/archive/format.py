@@ -1,14 +1,16 @@
-"""An archived deal as bytes: JSON lines, packed with zstd. The first line tells what follows, the rest is the stream.
+"""An archived deal as bytes: JSON lines, packed with zstd. The first line (here two) tells what follows.
 
 ```
-{"format": "marias-archive/1", "table": "t-1f-…", "deal": 3, "first": 58, "last": 104, "count": 47, "sha256": "…"}
-{"id": "58-0", "at": "1767225600000", "a": "u-…", "k": "…", "f": "…", "e": "[…]", "x": "…"}
+{"format": "marias-archive/1", "table": "t-1f-…", "deal": 3, "first": 58, "last": 104, "count": 47, "sha256": "…",
+ "previous": "…", "head": "…"}
+{"id": "58-0", "at": "1767225600000", "a": "u-…", "k": "…", "f": "…", "e": "[…]", "x": "…", "h": "…"}
 ```
 
 Each further line is an entry of the table's stream with the fields and values that it has there: `at` ms since the
-epoch, `a`ctor, `k`ey, `f`ingerprint, `e`vents, `x` the tag of the build; a value that is no UTF-8 stands as
-`{"base64": "…"}`. `sha256` is that of all bytes after the first line. Readers pass over members of the first line that
-they do not know: there is room for the head of a chain and a signature. Deals follow each other without a hole, from
+epoch, `a`ctor, `k`ey, `f`ingerprint, `e`vents, `x` the tag of the build, `h`ash; a value that is no UTF-8 stands as
+`{"base64": "…"}`. `sha256` is that of all bytes after the first line; `previous` and `head` are the hashes of the
+table's chain (`services/store/chain.py`) before the first and at the last entry. Earlier builds wrote neither these two
+nor `h`. Readers pass over members of the first line that they do not know. Deals follow each other without a hole, from
 version 1 on: what happens between two deals belongs to the later one. The events tell every card.
 """
 
@@ -23,7 +25,9 @@ import msgspec
 import zstandard
 
 from services.archive.frames import BadArchive, Frames
+from services.store import chain
 from services.store.cold import RawEntry, version_of
+from services.store.history import BrokenStream, recorded
 
 FORMAT: Final = "marias-archive/1"
 LEVEL: Final = 6
@@ -32,8 +36,11 @@ _encode = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line of an archived deal: the versions `first` to `last` of `table`, `count` entries."""
+class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The first line of an archived deal: the versions `first` to `last` of `table`, `count` entries.
+
+    `previous` and `head`, of the table's chain, are "" in files of earlier builds.
+    """
 
     format: str
     table: str
@@ -42,14 +49,18 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     last: int
     count: int
     sha256: str
+    previous: str = ""
+    head: str = ""
 
 
 class Deal(NamedTuple):
-    """A finished deal, with all that happened since the one before."""
+    """A finished deal, with all that happened since the one before. `previous` and `head` as in its Header."""
 
     table: str
     deal: int
     entries: Sequence[RawEntry]
+    previous: str = ""
+    head: str = ""
 
     @property
     def first(self) -> int:
@@ -76,6 +87,8 @@ def pack(deal: Deal) -> bytes:
         last=deal.last,
         count=len(deal.entries),
         sha256=hashlib.sha256(body).hexdigest(),
+        previous=deal.previous,
+        head=deal.head,
     )
     return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(_encode(header) + b"\n" + body)
 
@@ -109,7 +122,20 @@ def entries_of(header: Header, lines: Sequence[bytes]) -> Deal:
     told = header.last - header.first + 1
     if {len(versions), header.count} != {told} or versions[:1] != [header.first] or not _in_a_row(versions):
         raise BadArchive(f"its versions are not {header.first} to {header.last} in a row")
-    return Deal(header.table, header.deal, entries)
+    deal = Deal(header.table, header.deal, entries, header.previous, header.head)
+    if deal.previous and linked(deal, deal.previous).head != deal.head:
+        raise BadArchive("its chain does not end with the hash that its first line tells (head)")
+    return deal
+
+
+def linked(deal: Deal, previous: str) -> Deal:
+    """The deal with its place in the chain, after the hash `previous`. Raises BadArchive: an entry has another hash."""
+    try:
+        before = chain.digest(previous)
+        *_, head = chain.heads(before, deal.table, map(recorded, deal.entries))
+    except (BrokenStream, ValueError, KeyError) as error:
+        raise BadArchive(f"it is not linked to what was before: {error}") from error
+    return deal._replace(previous=previous, head=chain.text(head))
 
 
 def proven(frames: Frames) -> tuple[Header, list[bytes]]:

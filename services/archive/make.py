@@ -1,7 +1,7 @@
 """Deals go from the store to the archive: written, read back, noted as archived, and only then trimmed."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from redis import Redis
 from engine.table.events import DealEnded
 from schemas.table import load_events
 from services.archive import folder
-from services.archive.format import Deal
+from services.archive.format import Deal, linked
 from services.store import cold
 from services.store.cold import Mark, RawEntry
 from services.store.wire import fields_of
@@ -31,12 +31,26 @@ def archive(redis: Redis, archive_folder: Path, table: str, deals_max: int) -> i
     read back, and the same deal makes the same file. Raises BadArchive, OSError, StreamDiffers, StoreUnavailable.
     """
     [mark] = cold.marks(redis, [table])
-    deals = list(islice(_ended(redis, table, mark), deals_max))
+    deals = list(_linked(islice(_ended(redis, table, mark), deals_max), archive_folder, table, mark))
     last = folder.write(archive_folder, deals)
     if last is not None:
         cold.set_mark(redis, table, Mark(last.last, last.deal))
     cold.trim(redis, table)
     return len(deals)
+
+
+def _linked(deals: Iterable[Deal], archive_folder: Path, table: str, mark: Mark) -> Iterator[Deal]:
+    """The deals with their places in the chain; without, where the archive before them is kept elsewhere.
+
+    Raises BadArchive: an entry of the stream has another hash than it should have.
+    """
+    head: str | None = None
+    for deal in deals:
+        if head is None:
+            head = folder.head_at(archive_folder, table, mark.version)
+        linked_deal = linked(deal, head) if head else deal
+        head = linked_deal.head
+        yield linked_deal
 
 
 def _ended(redis: Redis, table: str, mark: Mark) -> Iterator[Deal]:

@@ -61,6 +61,7 @@ class Entry(NamedTuple):
     at: int
     events: bytes
     tag: str
+    hash: str  # As `chain.text` writes it.
     shown: tuple[bytes, tuple[bytes | None, ...]]
     brief: bytes  # The part of the public view that moves change.
     private: tuple[bytes, ...]
@@ -189,7 +190,8 @@ def _writes(entry: Entry, message: bytes, seen: tuple[bytes, bytes]) -> tuple[Ar
     _, _, _, _, actor, key, fingerprint = entry.position
     view, about = seen
     return (
-        *(entry.expected + 1, entry.at, actor, key, fingerprint, entry.events, entry.tag, message, view),
+        *(entry.expected + 1, entry.at, actor, key, fingerprint, entry.events, entry.tag, entry.hash, message),
+        view,
         about if entry.about_changed else b"",
     )
 

@@ -28,7 +28,10 @@ class NewerEvent(Exception):
 
 
 class Recorded(NamedTuple):
-    """One entry of a table's stream. `events` is the JSON array of what happened, `tag` names the build."""
+    """One entry of a table's stream. `events` is the JSON array of what happened, `tag` names the build.
+
+    `hash` is the one that it carries (see `chain`), "" where an older build wrote none.
+    """
 
     version: int
     at: int
@@ -37,6 +40,7 @@ class Recorded(NamedTuple):
     fingerprint: str
     events: bytes
     tag: str
+    hash: str = ""
 
 
 class Snapshot(NamedTuple):
@@ -154,4 +158,5 @@ def recorded(entry: RawEntry) -> Recorded:
         fields[b"f"].decode(),
         fields[b"e"],
         fields[b"x"].decode(),
+        fields.get(b"h", b"").decode(),
     )

@@ -7,11 +7,12 @@ from schemas.table import SHAPE
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """A snapshot's contents; `table` is what `dump_table` wrote, the rest is as in `Held`."""
+    """A snapshot's contents; `table` is what `dump_table` wrote, `chain` as it is written, the rest as in `Held`."""
 
     began: int
     settled: int
     due: int | None
+    chain: str
     table: msgspec.Raw
 
 

@@ -18,9 +18,10 @@ from schemas.errors import Malformed
 from schemas.table import Draw, Sender, dump_events, join_code, kinds, load_command, shown_events, view_fragments, who
 from schemas.values import dump_facts
 from services.envelope import Opener, spoken
-from services.store import accounts, keys
+from services.store import accounts, chain, keys
 from services.store.append import Answer, Entry, Position
 from services.store.commands import Command
+from services.store.history import Recorded
 from services.worker.build import TAG
 from services.worker.held import Held, after, snapshot
 
@@ -129,17 +130,21 @@ def _decide(held: Held, command: Command, body: dict[str, object], desk: Desk) -
 
 def applied(held: Held, command: Command, place: Position, made: Step) -> Handled:
     """What is written when `command` has made of `held` what `made` says."""
-    now = after(held, made.table)
+    events = dump_events(made.events)
+    told = Recorded(held.version + 1, command.at, place.actor, place.key, place.fingerprint, events, TAG)
+    now = after(held, made.table, chain.link(held.chain, place.aggregate, told))
+    head = chain.text(now.chain)
     rests = at_rest(made.table)
     view = view_fragments(made.table, now.version)
     shown = shown_events(made.events)
     entry = Entry(
         position=place,
         expected=held.version,
-        receipt=_receipt(now.version, command, b'"applied"'),
+        receipt=_receipt(now.version, command, b'"applied","h":"%b"' % head.encode()),
         at=command.at,
-        events=dump_events(made.events),
+        events=events,
         tag=TAG,
+        hash=head,
         shown=(shown.public, shown.by_seat),
         brief=view.brief,
         private=view.private,

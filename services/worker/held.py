@@ -13,6 +13,7 @@ from engine.table import INITIAL, Table, at_rest, due, fold
 from engine.table.events import Event
 from schemas.table import dump_table, load_event, load_table
 from schemas.upcasters import version_of
+from services.store import chain
 from services.store.history import BadSnapshot, BrokenStream, History, NewerEvent, Recorded, load
 from services.worker.build import TAG, Kept
 
@@ -23,16 +24,18 @@ _log = logging.getLogger(__name__)
 
 class Held(NamedTuple):
     """A table at `version`. `began` and `settled` are the versions at which the running or last deal began, and
-    at which the last one ended; 0 before the first. `due` is when the clock has something to do, in ms; 0: at once."""
+    at which the last one ended; 0 before the first. `due` is when the clock has something to do, in ms; 0: at once.
+    `chain` is the hash of the last entry, b"" before the first."""
 
     version: int
     table: Table
     began: int
     settled: int
     due: int | None
+    chain: bytes
 
 
-UNOPENED = Held(0, INITIAL, 0, 0, None)
+UNOPENED = Held(0, INITIAL, 0, 0, None, b"")
 
 
 class Tables:
@@ -89,12 +92,18 @@ def replay(table: str, history: History) -> Held:
     """The table after its history. Raises BrokenStream for an entry that cannot be read, NewerEvent, BadSnapshot."""
     held = UNOPENED if history.snapshot is None else _from_snapshot(history.snapshot.version, history.snapshot.body)
     for entry in history.entries:
-        held = after(held, fold(held.table, events_of(table, entry)))
+        held = gone_on(held, table, entry)
     return held
 
 
-def after(held: Held, table: Table) -> Held:
-    """`held` one version on, at which it has become `table`."""
+def gone_on(held: Held, table: str, entry: Recorded) -> Held:
+    """The table one recorded entry later. Raises NewerEvent; BrokenStream, also for an entry with a wrong hash."""
+    made = fold(held.table, events_of(table, entry))
+    return after(held, made, chain.checked(held.chain, table, entry))
+
+
+def after(held: Held, table: Table, head: bytes) -> Held:
+    """`held` one version on, at which it has become `table`, by an entry with the hash `head`."""
     waits = due(table)
     rested, rests = at_rest(held.table), at_rest(table)
     version = held.version + 1
@@ -104,15 +113,17 @@ def after(held: Held, table: Table) -> Held:
         version if rested and not rests else held.began,
         version if rests and not rested else held.settled,
         None if waits is None else waits.at,
+        head,
     )
 
 
 def snapshot(held: Held) -> bytes:
     """The table at rest, to start from: eight hex digits that prove the version and the rest, then JSON."""
-    body = b'{"began":%d,"settled":%d,"due":%s,"table":%b}' % (
+    body = b'{"began":%d,"settled":%d,"due":%s,"chain":"%b","table":%b}' % (
         held.began,
         held.settled,
         b"null" if held.due is None else b"%d" % held.due,
+        chain.text(held.chain).encode(),
         dump_table(held.table),
     )
     return _proof(held.version, body) + body
@@ -136,7 +147,8 @@ def _from_snapshot(version: int, stored: bytes) -> Held:
         raise BadSnapshot(f"its contents are not those of version {version}")
     try:
         kept = _decode_snapshot(body)
-        return Held(version, load_table(bytes(kept.table)), kept.began, kept.settled, kept.due)
+        table, head = load_table(bytes(kept.table)), chain.digest(kept.chain)
+        return Held(version, table, kept.began, kept.settled, kept.due, head)
     except Exception as error:
         raise BadSnapshot(f"{type(error).__name__}: {error}") from error
 

@@ -12,15 +12,16 @@ from redis import Redis
 
 from engine.table import Step, fold
 from services.archive import folder
-from services.store import cold, history, keys, leases
+from services.store import chain, cold, history, keys, leases
 from services.store.append import Entry, Position, Status, apply_many
 from services.store.cold import Mark, RawEntry
 from services.store.commands import Command
 from services.store.history import History, Recorded
 from services.store.leases import Lease
-from services.store.wire import ask_many, first_error
+from services.store.wire import ask, ask_many, first_error
+from services.worker.build import TAG
 from services.worker.handle import applied
-from services.worker.held import events_of, replay
+from services.worker.held import Held, events_of, replay, snapshot
 
 _NAME = "restore"
 
@@ -81,13 +82,27 @@ def _restore(redis: Redis, archive: Path, table: str, lease: Lease) -> Lease:
     place = Position(
         table, lease.fence, lease.cursor, command.id, command.actor, command.key, command.fingerprint
     )
-    entry = applied(before, command, place, Step(events, fold(before.table, events))).write
-    assert isinstance(entry, Entry)
+    made = applied(before, command, place, Step(events, fold(before.table, events)))
+    assert isinstance(made.write, Entry)
+    entry = _as_it_was(made.write, before, table, told[-1])
     _put(redis, table, entries[-2], Mark(file.last, file.deal))
-    [result] = apply_many(redis, [entry._replace(at=told[-1].at, about_changed=True, due_changed=True)])
+    [result] = apply_many(redis, [entry])
     if result.status is not Status.APPLIED:
         raise NotEmpty(f"{table} cannot be written: {result.status} {result.detail.decode()}")
+    if made.held is not None and made.write.snapshot:  # Its tag is that of this build, the entry has that of its own.
+        now = made.held._replace(chain=chain.digest(entry.hash))
+        ask(redis, "HSET", keys.snapshot(table), "v", now.version, "x", TAG, "b", snapshot(now))
     return lease._replace(cursor=command.id)
+
+
+def _as_it_was(entry: Entry, before: Held, table: str, told: Recorded) -> Entry:
+    """The entry with the bytes that were archived, so that it has the hash that its receipt and others know."""
+    head = chain.checked(before.chain, table, told)
+    return entry._replace(
+        at=told.at, events=told.events, tag=told.tag, hash=chain.text(head),
+        receipt=entry.receipt.replace(entry.hash.encode(), chain.text(head).encode()),
+        snapshot=b"", about_changed=True, due_changed=True,
+    )
 
 
 def _command(table: str, told: Recorded, cursor: str) -> Command:

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.archive import folder
-from services.archive.format import FORMAT, Deal, pack, unpack
+from services.archive.format import FORMAT, Deal, linked, pack, unpack
 from services.archive.frames import BadArchive
+from services.store import chain
 from services.store.cold import PastMissing
 
 TABLE = "t-00-00000000000a"
@@ -45,6 +46,52 @@ def test_members_of_the_first_line_that_are_not_known_are_passed_over():
     head, _, rest = zstandard.ZstdDecompressor().decompress(pack(deal())).partition(b"\n")
     more = json.dumps({**json.loads(head), "chain": "ab", "signature": {"by": "x"}}).encode()
     assert unpack(zstandard.ZstdCompressor().compress(more + b"\n" + rest)) == deal()
+
+
+def test_the_first_line_tells_the_chain_before_and_after():
+    one = linked(deal(), chain.text(chain.genesis(TABLE)))
+    two = linked(deal(2, 4), one.head)
+    head = json.loads(zstandard.ZstdDecompressor().decompress(pack(two)).splitlines()[0])
+    assert (head["previous"], head["head"]) == (one.head, two.head)
+    assert unpack(pack(two)) == two
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda deal: deal._replace(entries=[entry(1), entry(2, b"[1]"), entry(3)]), "does not end with"),
+        (lambda deal: deal._replace(entries=[entry(1), entry(2, h=b"A" * 43), entry(3)]), "the hash of version 2"),
+        (lambda deal: deal._replace(previous=deal.head), "does not end with"),
+        (lambda deal: deal._replace(head=deal.previous), "does not end with"),
+        (lambda deal: deal._replace(previous="no hash"), "not linked"),
+    ],
+    ids=["an entry", "the hash of an entry", "what was before", "what comes after", "nonsense"],
+)
+def test_a_file_made_anew_around_a_change_does_not_fit_the_chain(change, told):
+    whole = linked(deal(), chain.text(chain.genesis(TABLE)))
+    with pytest.raises(BadArchive, match=told):
+        unpack(pack(change(whole)))
+
+
+def test_a_deal_that_is_of_another_chain_is_named(tmp_path):
+    one = linked(deal(), chain.text(chain.genesis(TABLE)))
+    folder.write(tmp_path, [one, linked(deal(2, 4), one.head)])
+    assert list(folder.faults(tmp_path)) == []
+    assert folder.head_at(tmp_path, TABLE, 3) == one.head
+    folder.write(tmp_path, [linked(deal(2, 4), one.previous)])
+    [fault] = folder.faults(tmp_path)
+    assert "000002.4-6" in fault
+    assert "(previous)" in fault
+
+
+def test_the_chain_goes_on_behind_files_that_do_not_tell_it(tmp_path):
+    one = linked(deal(), chain.text(chain.genesis(TABLE)))
+    folder.write(tmp_path, [deal()])
+    assert folder.head_at(tmp_path, TABLE, 3) == one.head
+    assert folder.head_at(tmp_path, TABLE, 2) == ""
+    assert folder.head_at(tmp_path, TABLE, 0) == one.previous
+    folder.write(tmp_path, [linked(deal(2, 4), one.head)])
+    assert list(folder.faults(tmp_path)) == []
 
 
 def changed(packed, change):

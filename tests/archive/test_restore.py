@@ -4,8 +4,9 @@ import pytest
 from fakeredis import FakeRedis, FakeServer
 
 from services.archive import folder, make
-from services.store import history, keys, views
+from services.store import chain, history, keys, views
 from services.store.cold import PastMissing
+from services.worker import handle
 from services.worker.held import read
 from services.worker.restore import NotEmpty, restore
 from tests.archive.conftest import Archived
@@ -57,6 +58,19 @@ def test_everything_told_of_the_deals_is_the_same(house, empty):
     again = Archived(empty, house.archive)
     again.follow()
     assert everything(empty) == everything(house.redis)
+
+
+def test_the_chain_is_the_one_that_receipts_and_files_know_also_of_another_build(house, empty, monkeypatch):
+    filled(house)
+    monkeypatch.setattr(handle, "TAG", "later")
+    before = [history.recorded(entry) for entry in house.redis.xrange(keys.events(TABLE))]
+    restore(empty, house.archive, PARTITIONS, quiet)
+    after = [history.recorded(entry) for entry in empty.xrange(keys.events(TABLE))]
+    assert after[-1] == before[-1]
+    file = folder.files(house.archive, TABLE)[-1]
+    assert chain.text(read(empty, TABLE).chain) == folder.read(file).head == before[-1].hash
+    last = before[-1]
+    assert views.receipt(empty, TABLE, last.actor, last.key) == views.receipt(house.redis, TABLE, last.actor, last.key)
 
 
 def test_play_goes_on_where_the_last_deal_ended(house, empty):

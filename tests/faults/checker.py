@@ -120,7 +120,8 @@ def _entries(redis: Redis, table: str, verdict: Verdict) -> list[Recorded]:
 
 def _recorded(version: int, fields: dict[bytes, bytes]) -> Recorded:
     actor, key, fingerprint, tag = (fields[name].decode() for name in (b"a", b"k", b"f", b"x"))
-    return Recorded(version, int(fields[b"at"]), actor, key, fingerprint, fields[b"e"], tag)
+    carried = fields.get(b"h", b"").decode()
+    return Recorded(version, int(fields[b"at"]), actor, key, fingerprint, fields[b"e"], tag, carried)
 
 
 def _check_receipts(redis: Redis, table: str, entries: Sequence[Recorded], verdict: Verdict) -> None:

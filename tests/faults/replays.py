@@ -10,7 +10,7 @@ from engine.table.state import SEATS
 from schemas.table import SPECTATOR, Fragments, ShownEvents, join_code, shown_events, view_fragments, who
 from services.store import views
 from services.store.history import Recorded
-from services.worker.held import UNOPENED, Held, after, events_of, fold, read
+from services.worker.held import UNOPENED, Held, events_of, gone_on, read
 from tests.faults.history import Pushed
 from tests.faults.verdict import Verdict
 
@@ -41,7 +41,7 @@ def check_table(
     for entry in entries:
         try:
             events = events_of(table, entry)
-            held = after(held, fold(held.table, events))
+            held = gone_on(held, table, entry)
         except Exception as error:
             verdict.add("replay", f"{table}: version {entry.version} cannot be replayed: {error!r}")
             return 0

@@ -37,7 +37,7 @@ class Writer:
         self._apply(Entry(
             position=self._position(actor, key), expected=number - 1,
             receipt=b'{"v":%d,"f":"fp","s":"applied"}' % number, at=1_700_000_000_000 + number,
-            events=b'[{"type":"whole"}]', tag="tag", shown=(public, seen),
+            events=b'[{"type":"whole"}]', tag="tag", hash="", shown=(public, seen),
             brief=json.dumps({"version": number} | (moving or {}), separators=(",", ":")).encode()[1:-1],
             about_changed=moving is None, about=b'"filler":"%b"' % (b"x" * padding),
             private=tuple(

@@ -37,6 +37,7 @@ def entry(place: Position, expected: int, **changed: object) -> Entry:
         at=1_000 + version,
         events=b'[{"type":"whole","n":%d}]' % version,
         tag="tag",
+        hash="hash",
         shown=(b'[{"type":"seen"}]', (None, b'[{"type":"more"}]', None)),
         brief=b'"version":%d' % version,
         private=(b'"seat":0', b'"seat":1', b'"seat":2'),

@@ -33,7 +33,8 @@ def test_an_applied_command_is_in_the_stream_the_receipts_the_feed_the_view_and_
     [(id_, recorded)] = store.xrange(EVENTS)
     assert id_ == b"1-0"
     assert recorded == {
-        b"at": b"1001", b"a": ANA.encode(), b"k": b"k1", b"f": b"fp", b"e": b'[{"type":"whole","n":1}]', b"x": b"tag"
+        b"at": b"1001", b"a": ANA.encode(), b"k": b"k1", b"f": b"fp", b"e": b'[{"type":"whole","n":1}]', b"x": b"tag",
+        b"h": b"hash",
     }
     assert views.receipt(store, TABLE, ANA, "k1") == {"v": 1, "f": "fp", "s": "applied"}
     current = views.current(store, TABLE)

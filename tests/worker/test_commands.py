@@ -52,7 +52,8 @@ def test_if_match_is_judged_by_the_worker_and_stored(house: House) -> None:
     house.open()
     refused = house.say(TABLE, ANA, "sit", version=7)
     assert (refused["s"], refused["c"], refused["d"]) == ("refused", "version_mismatch", {"version": 1})
-    assert house.say(TABLE, ANA, "sit", version=1) == {"v": 2, "f": refused["f"], "s": "applied"}
+    told = house.say(TABLE, ANA, "sit", version=1)
+    assert told == {"v": 2, "f": refused["f"], "s": "applied", "h": told["h"]}
 
 
 @pytest.mark.parametrize("times", range(1, 6))
@@ -62,7 +63,7 @@ def test_a_command_that_arrives_several_times_is_applied_once(house: House, time
     house.settle()
     again = house.send(TABLE, ANA, {"type": "sit"}, key="same")
     assert [each.status for each in taken] == ["new"] + ["dup"] * (times - 1)
-    assert again.receipt == {"v": 2, "f": again.receipt["f"], "s": "applied"}
+    assert again.receipt == {"v": 2, "f": again.receipt["f"], "s": "applied", "h": again.receipt["h"]}
     assert len(entries(house)) == 2
 
 

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from services.store import history, keys
+from services.store import chain, history, keys, views
 from services.worker.build import TAG
 from services.worker.held import UNOPENED, Tables, _proof, read
 from tests.worker.house import ANA, OTHER, TABLE, House
@@ -60,6 +60,41 @@ def test_a_faulty_snapshot_is_passed_over(house: House, fault: str, moves: int) 
     kept = house.redis.hgetall(keys.snapshot(TABLE))
     house.redis.hset(keys.snapshot(TABLE), mapping=FAULTS[fault](int(kept[b"v"]), kept[b"b"]))
     assert read(house.redis, TABLE) == replayed
+
+
+def test_the_chain_covers_entries_of_builds_that_wrote_no_hash(house: House) -> None:
+    house.deal()
+    house.play(40)
+    replayed = read(house.redis, TABLE)
+    house.redis.delete(keys.snapshot(TABLE))
+    told = house.redis.xrange(keys.events(TABLE))
+    house.redis.delete(keys.events(TABLE))
+    for id_, fields in told:
+        house.redis.xadd(keys.events(TABLE), {name: fields[name] for name in fields if name != b"h"}, id=id_)
+    assert read(house.redis, TABLE) == replayed
+
+
+@pytest.mark.parametrize("field", ["at", "a", "k", "f", "x", "h", "e"])
+def test_a_table_whose_past_was_changed_stands_still_and_says_where(house: House, field: str) -> None:
+    house.deal()
+    house.play(20)
+    house.redis.delete(keys.snapshot(TABLE))
+    told = house.redis.xrange(keys.events(TABLE))
+    house.redis.delete(keys.events(TABLE))
+    for id_, fields in told:
+        if id_ == b"2-0":
+            fields[field.encode()] += b"0" if field == "at" else b" "
+        house.redis.xadd(keys.events(TABLE), fields, id=id_)
+    with pytest.raises(history.BrokenStream, match="the hash of version 2 is not that of what it says"):
+        read(house.redis, TABLE)
+
+
+def test_receipts_tell_the_hash_of_what_was_written(house: House) -> None:
+    house.deal()
+    entries = list(history.entries_after(house.redis, TABLE, 0))
+    told = [views.receipt(house.redis, TABLE, entry.actor, entry.key) for entry in entries]
+    assert [receipt["h"] for receipt in told if receipt] == [entry.hash for entry in entries]
+    assert chain.text(read(house.redis, TABLE).chain) == entries[-1].hash
 
 
 def test_an_older_snapshot_only_means_more_to_read(house: House) -> None:

@@ -1,6 +1,6 @@
 -- Applies one handled command: its events, receipt, views and cursor together, or nothing at all.
 --
--- KEYS  1 lease  2 state  3 receipts  4 events  5 feed  6 view, and if 9 or 20 of ARGV are not "" or there is a dead
+-- KEYS  1 lease  2 state  3 receipts  4 events  5 feed  6 view, and if 9 or 21 of ARGV are not "" or there is a dead
 --       letter: 7 due  8 dead letters  9 log  10 snapshot  11 tables; all in one partition; 3-6 and 10 of the aggregate
 -- ARGV  1 fence: the lease of the caller
 --       2 id of the command before this one in the partition  3 id of this command
@@ -10,11 +10,12 @@
 --       10 version of the new entry, "": a command without events; then only 11... follow, the fields and values
 --          of a dead letter, if any
 --       11 time, ms  12 actor  13 key  14 fingerprint  15 all events  16 tag of the build
---       17 message for live readers  18 view: public part that moves change, private parts of seats 0 1 2
---       19 rest of the view, "": as before  20 "" if 21-25 are left out, else "more":
---       21 kinds of subscriptions that care, "": none  22 what the clock waits for, ms, "": as before, "-": nothing
---       23 first version that the feed keeps, "": all  24 snapshot, "": none
---       25 "1" if the tries of this command were counted, else ""
+--       17 hash of the entry, in the chain of the table's
+--       18 message for live readers  19 view: public part that moves change, private parts of seats 0 1 2
+--       20 rest of the view, "": as before  21 "" if 22-26 are left out, else "more":
+--       22 kinds of subscriptions that care, "": none  23 what the clock waits for, ms, "": as before, "-": nothing
+--       24 first version that the feed keeps, "": all  25 snapshot, "": none
+--       26 "1" if the tries of this command were counted, else ""
 --       then the fields and values of the feed's entry
 -- Gives {"applied"} | {"duplicate", stored receipt} | {"behind"} | {"gap"} | {"fenced"} | {"conflict", version};
 --       after anything but the first two, or an error, nothing has changed.
@@ -64,7 +65,7 @@ if version == '' then
 end
 
 local feed, view, at, tag = KEYS[5], KEYS[6], ARGV[11], ARGV[16]
-local more = ARGV[20] ~= ''
+local more = ARGV[21] ~= ''
 redis.call('XLEN', feed)
 redis.call('HLEN', view)
 if more then
@@ -75,16 +76,17 @@ if more then
 end
 
 local id = version .. '-0'
-redis.call('XADD', events, id, 'at', at, 'a', ARGV[12], 'k', ARGV[13], 'f', ARGV[14], 'e', ARGV[15], 'x', tag)
-redis.call('XADD', feed, id, 'at', at, unpack(ARGV, more and 26 or 21))
+redis.call('XADD', events, id, 'at', at, 'a', ARGV[12], 'k', ARGV[13], 'f', ARGV[14], 'e', ARGV[15], 'x', tag,
+  'h', ARGV[17])
+redis.call('XADD', feed, id, 'at', at, unpack(ARGV, more and 27 or 22))
 redis.call('HSET', receipts, field, receipt)
-if ARGV[19] == '' then
-  redis.call('HSET', view, 'v', version, 'p', ARGV[18])
+if ARGV[20] == '' then
+  redis.call('HSET', view, 'v', version, 'p', ARGV[19])
 else
-  redis.call('HSET', view, 'v', version, 'p', ARGV[18], 'q', ARGV[19])
+  redis.call('HSET', view, 'v', version, 'p', ARGV[19], 'q', ARGV[20])
 end
 if more then
-  local due, aggregate, kinds, clock, floor, whole = KEYS[7], ARGV[6], ARGV[21], ARGV[22], ARGV[23], ARGV[24]
+  local due, aggregate, kinds, clock, floor, whole = KEYS[7], ARGV[6], ARGV[22], ARGV[23], ARGV[24], ARGV[25]
   if kinds ~= '' then redis.call('XADD', KEYS[9], '*', 't', aggregate, 'v', version, 'k', kinds) end
   if clock == '-' then
     redis.call('ZREM', due, aggregate)
@@ -95,8 +97,8 @@ if more then
   if floor ~= '' then redis.call('XTRIM', feed, 'MINID', floor .. '-0') end
   if whole ~= '' then redis.call('HSET', KEYS[10], 'v', version, 'x', tag, 'b', whole) end
   if expected == '0' then redis.call('SADD', KEYS[11], aggregate) end
-  if ARGV[25] ~= '' then redis.call('HDEL', state, 'tries:' .. command) end
+  if ARGV[26] ~= '' then redis.call('HDEL', state, 'tries:' .. command) end
 end
 redis.call('HSET', state, 'cur', command)
-if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], ARGV[17]) end
+if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], ARGV[18]) end
 return {'applied'}

@@ -1,0 +1,68 @@
+"""The hash chain of a table: each entry of its stream carries a hash of what it says and of the entry before it.
+
+An entry that is changed, dropped, added or moved changes the hash of every later one, of which receipts, signed
+heads and archives outside the store keep copies. Nobody can put the change right without those.
+
+What is hashed (SHA-256): nine lengths of four bytes, the most significant first, then the nine parts without
+anything between them: the hash before (32 bytes), table, version, time in ms, actor, key, fingerprint, the events as
+the stream has them, tag; numbers in decimal, texts in UTF-8. Before the first entry stands the SHA-256 of
+`marias-chain/1`, a zero byte and the table's id. Entries of builds that wrote no hash have one all the same.
+"""
+
+import hashlib
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Iterable, Iterator
+from struct import Struct
+from typing import Final
+
+from services.store.history import BrokenStream, Recorded
+
+TEXT_LENGTH: Final = 43
+
+_BEGINNING: Final = b"marias-chain/1\0"
+_lengths = Struct(">9I").pack
+_TO_URL: Final = bytes.maketrans(b"+/", b"-_")
+_FROM_URL: Final = bytes.maketrans(b"-_", b"+/")
+
+
+def genesis(table: str) -> bytes:
+    """What stands before the first entry of a table."""
+    return hashlib.sha256(_BEGINNING + table.encode()).digest()
+
+
+def link(previous: bytes, table: str, entry: Recorded) -> bytes:
+    """The hash of `entry`, which follows the entry with the hash `previous`; b"": it is the first of its table."""
+    version, at, actor, key, fingerprint, events, tag, _ = entry
+    parts = (
+        previous or genesis(table), table.encode(), b"%d" % version, b"%d" % at, actor.encode(), key.encode(),
+        fingerprint.encode(), events, tag.encode(),
+    )
+    return hashlib.sha256(_lengths(*map(len, parts)) + b"".join(parts)).digest()
+
+
+def checked(previous: bytes, table: str, entry: Recorded) -> bytes:
+    """`link`, for an entry that was read. Raises BrokenStream if the hash that it carries is another."""
+    found = link(previous, table, entry)
+    if entry.hash and entry.hash != text(found):
+        raise BrokenStream(f"{table}: the hash of version {entry.version} is not that of what it says (field h)")
+    return found
+
+
+def heads(previous: bytes, table: str, entries: Iterable[Recorded]) -> Iterator[bytes]:
+    """The hash of each entry, all in a row after the one with the hash `previous`. Raises BrokenStream."""
+    for entry in entries:
+        previous = checked(previous, table, entry)
+        yield previous
+
+
+def text(digest: bytes) -> str:
+    """A hash as it is written: base64url without padding, 43 characters."""
+    return b2a_base64(digest, newline=False)[:TEXT_LENGTH].translate(_TO_URL).decode()
+
+
+def digest(written: str) -> bytes:
+    """The hash that is `written` as `text` does it. Raises ValueError."""
+    found = a2b_base64(written.encode().translate(_FROM_URL) + b"=")
+    if text(found) != written or len(found) != hashlib.sha256().digest_size:
+        raise ValueError("a hash has 43 letters of base64url")
+    return found
