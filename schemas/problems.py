@@ -26,6 +26,8 @@ HTTP_KINDS: dict[str, Kind] = {
     "forbidden": Kind(403, "The caller's role may not do this", "Use a token of a role that may."),
     "not_found": Kind(404, "There is no such thing", "Check the address; ids are never guessed or reused."),
     "method_not_allowed": Kind(405, "The address does not take this method", "Use one that the header Allow names."),
+    "deal_too_long": Kind(
+        409, "Too much happened before the deal", "Ask an operator for `marias replay`, which has no such limit."),
     "events_gone": Kind(
         410, "The feed does not reach back that far",
         "Read the view of the table, then follow the events from its version, or start at `oldest`."),

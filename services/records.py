@@ -67,13 +67,15 @@ def _replay(asked: Asked) -> bytes:
     if question.seat not in served.SEAT_WORDS or question.language not in LANGUAGES:
         raise NotAnswered("malformed")
     _admit(asked)
-    told = past.deal(asked.redis, question.table, question.deal)
     try:
+        told = past.deal(asked.redis, question.table, question.deal)
         eye, seat = served.eyes(question.seat, principal.role, principal.id, served.holders(told))
     except served.NotYours:
         raise NotAnswered("forbidden") from None
     except LookupError:
         raise NotAnswered("not_found") from None
+    except past.TooLong:
+        raise NotAnswered("deal_too_long") from None
     return served.document(question.table, told, eye, seat, question.language)
 
 

@@ -67,7 +67,7 @@ def get_deal(table: str, deal: str) -> Response:
 @blueprint.doc(
     parameters=[describe.query(ReplayQuery), _DEAL],
     responses=describe.answers(
-        {200: ReplayAnswer}, "forbidden", "code_wrong", "not_found", "malformed", "rate_limited"
+        {200: ReplayAnswer}, "forbidden", "code_wrong", "not_found", "deal_too_long", "malformed", "rate_limited"
     ),
 )
 def get_replay(table: str, deal: str) -> Response:
@@ -78,7 +78,7 @@ def get_replay(table: str, deal: str) -> Response:
     """
     query = load_query(request, _REPLAY_QUERY)
     code = query.get("code", "")
-    look_at(table, code, Wish.READ)
+    wait_for_deal(table, look_at(table, code, Wish.READ).table)
     found = None
     if _NUMBER.fullmatch(deal):
         found = asked("replay", table, int(deal), seat=query.get("seat", ""), language=query["lang"], code=code)

@@ -75,7 +75,7 @@ def _project(table: str, remembered: Remembered, entries: Sequence[Told]) -> Pro
         if told.version <= remembered.version:
             continue
         before, sheet = sheet, turned(sheet, event, told)
-        banked |= bank(before, event, sheet)
+        banked |= bank(before, event, sheet, told)
         posts += score(before, table, told, event)
         if concerns_lobby(before, sheet):
             shown_since = told.version

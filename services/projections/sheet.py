@@ -44,7 +44,8 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Sheet(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A table as the projections need it. `began` is the version at which the running deal was dealt, 0: none runs."""
+    """A table as the projections need it. `began` is the version at which the running deal was dealt, 0: none runs;
+    `company` the first deal that ended with these seats and this number of deals, 0: none has."""
 
     options: Options | None = None
     opened_at: int = 0
@@ -53,6 +54,7 @@ class Sheet(msgspec.Struct, frozen=True, omit_defaults=True):
     deals: int | None = None
     began: int = 0
     over: bool = False
+    company: int = 0
 
 
 BLANK = Sheet()
@@ -75,11 +77,11 @@ def turned(sheet: Sheet, event: Event, told: Told) -> Sheet:
             return _moved(sheet, seat, -chips)
         case DealStarted():
             return replace(sheet, began=told.version)
-        case DealEnded(payments=payments):
+        case DealEnded(deal=deal, payments=payments):
             bank = tuple(map(int.__add__, sheet.bank, payments))
-            return replace(sheet, began=0, bank=bank)
+            return replace(sheet, began=0, bank=bank, company=sheet.company or deal)
         case RoundExtended(deals=deals):
-            return replace(sheet, deals=deals)
+            return replace(sheet, deals=deals, company=0)
         case TableFinished():
             return replace(sheet, over=True)
         case _:
@@ -108,7 +110,7 @@ def _held(sheet: Sheet, seat: int) -> Seat:
 
 
 def _seated(sheet: Sheet, seat: int, who: Seat | None) -> Sheet:
-    return replace(sheet, seats=(*sheet.seats[:seat], who, *sheet.seats[seat + 1 :]))
+    return replace(sheet, seats=(*sheet.seats[:seat], who, *sheet.seats[seat + 1 :]), company=0)
 
 
 def _moved(sheet: Sheet, seat: int, chips: int) -> Sheet:

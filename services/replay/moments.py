@@ -83,8 +83,10 @@ def happened(table: str, entries: Iterable[Recorded], start: Start = FIRST) -> I
 
 def seen(past: Iterable[Happened], eye: Eye) -> Iterator[Moment]:
     """The same as one could see it then."""
-    clock = _Clock()
+    clock, running = _Clock(), 0
     for entry, events, state, deal in past:
+        if deal != running:
+            clock, running = _Clock(), deal
         took = clock.tick(entry.at, events)
         eyes = seat_of(state, eye.id) if isinstance(eye, Player) else eye
         yield Moment(
@@ -104,7 +106,7 @@ def as_json(moment: Moment) -> Json:
 
 
 class _Clock:
-    """How long each seat has been waited for in the running deal, ms. Who only comes or goes is not waited for."""
+    """How long each seat has been waited for in a deal, ms. Who only comes or goes is not waited for."""
 
     def __init__(self) -> None:
         self.used = [0] * SEATS
@@ -113,7 +115,6 @@ class _Clock:
     def tick(self, at: int, events: Sequence[Event]) -> int | None:
         """How long the seat that moved by `events` had taken; None when none did."""
         if any(isinstance(event, DealStarted) for event in events):
-            self.used = [0] * SEATS
             self._since = at
             return None
         seat = next((getattr(event, "seat", None) for event in events if not isinstance(event, OfTable)), None)

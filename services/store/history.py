@@ -67,7 +67,7 @@ def load(redis: Redis, table: str, tag: str) -> History:
     snapshot = _snapshot(ask(redis, "HMGET", keys.snapshot(table), "v", "x", "b"), tag)
     start = snapshot.version if snapshot else 0
     entries = list(entries_after(redis, table, start))
-    if snapshot and not entries and _last_version(redis, table) < start:
+    if snapshot and not entries and last_version(redis, table) < start:
         raise BadSnapshot(f"it is of version {start}, and the stream ends before that")
     return History(start + len(entries), snapshot, entries)
 
@@ -89,12 +89,25 @@ def entries_after(redis: Redis, table: str, version: int) -> Iterator[Recorded]:
             return
 
 
+def entries_between(redis: Redis, table: str, first: int, last: int) -> list[Recorded]:
+    """The entries from version `first` to `last`, from the archive where the stream is trimmed.
+
+    Raises BrokenStream at a hole, PastMissing where the archive is needed and is not here.
+    """
+    page = ask(redis, "XRANGE", keys.events(table), f"{first}-0", f"{last}-0")
+    entries = [recorded(raw) for raw in cold.filled(redis, table, first, last, page)]
+    for version, entry in enumerate(entries, first):
+        if entry.version != version:
+            raise BrokenStream(f"{table}: version {version} is missing before {entry.version}")
+    return entries
+
+
 def entries_since(redis: Redis, table: str, at: int) -> Iterator[Recorded]:
     """The entries of a table from `at` (ms) on, the last first, from the archive where the stream is trimmed.
 
     Raises PastMissing where the archive is needed and is not here.
     """
-    last = _last_version(redis, table)
+    last = last_version(redis, table)
     while last > 0:
         first = max(1, last - BACK_PAGE + 1)
         page = ask(redis, "XRANGE", keys.events(table), f"{first}-0", f"{last}-0")
@@ -142,7 +155,8 @@ def _snapshot(values: list[bytes | None], tag: str) -> Snapshot | None:
     return Snapshot(int(version), tag, body)
 
 
-def _last_version(redis: Redis, table: str) -> int:
+def last_version(redis: Redis, table: str) -> int:
+    """The last version of a table; 0: there is none."""
     reply: Reply = ask(redis, "XREVRANGE", keys.events(table), "+", "-", "COUNT", 1)
     return cold.version_of(reply[0]) if reply else 0
 

@@ -1,5 +1,6 @@
 """What the projections have written, for those who answer questions with it; nothing here is the truth."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -24,11 +25,38 @@ class Lobby(NamedTuple):
     next: str | None
 
 
+class Booked(msgspec.Struct, frozen=True, array_like=True):
+    """Where and when (ms) a deal ended, what lay at the seats then, and the deal with which those began to play who
+    sat there: the number of their Company."""
+
+    version: int
+    at: int
+    balances: tuple[int, ...]
+    company: int
+
+
+class Holder(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """Who held a seat in a deal: a player, or a bot of policy `bot`; `away`: he had left when it ended."""
+
+    player: str = ""
+    name: str = ""
+    bot: str = ""
+    away: bool = False
+
+
+class Company(msgspec.Struct, frozen=True):
+    """Who held the seats in a deal and those after it, and after how many deals the session was to end."""
+
+    seats: tuple[Holder, ...]
+    deals: int | None
+
+
 class DealPaid(NamedTuple):
-    """What deal number `deal` paid, chips by seat."""
+    """What deal number `deal` paid, chips by seat. `booked` None: by a build that did not note it."""
 
     deal: int
     payments: tuple[int, ...]
+    booked: Booked | None = None
 
 
 class Bank(NamedTuple):
@@ -37,6 +65,10 @@ class Bank(NamedTuple):
     balances: tuple[int, ...]
     deals: tuple[DealPaid, ...]
     next: int | None
+
+
+_decode_booked = msgspec.json.Decoder(Booked).decode
+_decode_company = msgspec.json.Decoder(Company).decode
 
 
 def posting_place(at: int, table: str, version: int, seat: int) -> str:
@@ -96,15 +128,43 @@ def _id_of(place: str) -> str:
 def bank(redis: Redis, table: str, after: int, limit: int) -> Bank:
     """The standing of a table and the deals after number `after`; a table without a past has nothing."""
     asked = range(after + 1, after + limit + 2)
-    balances, *deals = ask(redis, "HMGET", keys.bank(table), BALANCES, *asked)
+    balances, *found = ask(redis, "HMGET", keys.bank(table), BALANCES, *asked, *map(booked_field, asked))
     if balances is None:
         return Bank((0,) * SEATS, (), None)
     paid = [
-        DealPaid(deal, tuple(_decode(payments)))
-        for deal, payments in zip(asked, deals, strict=True)
+        DealPaid(deal, tuple(_decode(payments)), None if booked is None else _decode_booked(booked))
+        for deal, payments, booked in zip(asked, found[: len(asked)], found[len(asked) :], strict=True)
         if payments is not None
     ]
     return Bank(tuple(_decode(balances)), tuple(paid[:limit]), after + limit if len(paid) > limit else None)
+
+
+def booked(redis: Redis, table: str, deals: Sequence[int]) -> list[Booked | None]:
+    """Where each of `deals` ended; None: it has not, or nobody has noted it."""
+    found = ask(redis, "HMGET", keys.bank(table), *map(booked_field, deals))
+    return [None if each is None else _decode_booked(each) for each in found]
+
+
+def has_ended(redis: Redis, table: str, deal: int) -> bool:
+    """Is deal number `deal` in the bank of its table?"""
+    return bool(ask(redis, "HMGET", keys.bank(table), deal)[0])
+
+
+def companies(redis: Redis, table: str, numbers: Iterable[int]) -> dict[int, Company]:
+    """Who held the seats, by the numbers of `Booked.company`."""
+    wanted = sorted(set(numbers))
+    found = ask(redis, "HMGET", keys.bank(table), *map(company_field, wanted)) if wanted else []
+    return {number: _decode_company(each) for number, each in zip(wanted, found, strict=True) if each is not None}
+
+
+def booked_field(deal: int) -> str:
+    """The field of a deal's Booked in the bank of its table."""
+    return f"d:{deal}"
+
+
+def company_field(deal: int) -> str:
+    """The field of a Company."""
+    return f"s:{deal}"
 
 
 def record(redis: Redis, table: str, deal: int, reader: str | None) -> bytes | None:

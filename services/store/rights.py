@@ -115,7 +115,7 @@ ROLES: Mapping[str, Rights] = {
     ),
     "auditor": Rights(
         _ALL | _LISTEN | _words("hget hmget xrange xrevrange"),
-        (*_m("dlq", "ev:*", "vw:*", "arch"), *_pj("sec:*")), (), (_RECORDS,),
+        (*_m("dlq", "ev:*", "vw:*", "arch"), *_pj("sec:*", "bank:*")), (), (_RECORDS,),
     ),
     "status": Rights(
         _ALL | _words("get hget hlen hgetall scard srandmember xlen xrange zcard zrange llen lindex config|get"),

@@ -27,7 +27,7 @@ def test_the_bank_of_a_table_is_the_sum_of_its_deals(redis: Redis) -> None:
     follow(redis)
     paid = payments(tables)
     bank = projected.bank(redis, TABLE, 0, 100)
-    assert bank.deals == tuple(enumerate(paid, start=1))
+    assert [(each.deal, each.payments) for each in bank.deals] == list(enumerate(paid, start=1))
     assert bank.balances == tuple(map(sum, zip(*paid, strict=True))) == tables.tables[TABLE].session.bank
     assert sum(bank.balances) == 0
 
@@ -37,7 +37,7 @@ def test_a_bank_is_read_in_pages(redis: Redis) -> None:
     tables.play(TABLE, deals=5)
     follow(redis)
     pages = [projected.bank(redis, TABLE, after, 2) for after in (0, 2, 4, 5)]
-    assert [[deal for deal, _ in page.deals] for page in pages] == [[1, 2], [3, 4], [5], []]
+    assert [[paid.deal for paid in page.deals] for page in pages] == [[1, 2], [3, 4], [5], []]
     assert [page.next for page in pages] == [2, 4, None, None]
 
 

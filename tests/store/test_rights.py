@@ -46,7 +46,7 @@ MAY_READ = {
     "projector": "ev vw tables due st",
     "jobs": CLIENTS,
     "archive": "tables",
-    "auditor": "dlq sec ev vw arch",
+    "auditor": "dlq sec ev vw arch bank",
     "status": "log tables lease st hd cp frozen roll sum queue",
     "operator": f"{TABLES} queue",
 }
