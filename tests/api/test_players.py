@@ -1,5 +1,9 @@
 """Guests and their ledgers (contract §3)."""
 
+import csv
+import io
+from itertools import accumulate
+
 import pytest
 
 from services.store import accounts
@@ -75,6 +79,66 @@ def test_the_chips_tell_of_a_buy_in_and_its_return(house):
     rest = ana.get(f"{path}&limit=1&after={page['next']}").json
     assert [line["chips"] for line in page["postings"] + rest["postings"]] == [10_000, -1_000]
     assert (rest["postings"][0]["table"], rest["next"]) == (table, None)
+
+
+def play_deals(trio, table, deals):
+    play_deal(trio, table)
+    for _ in range(deals - 1):
+        for guest in trio:
+            assert guest.command(table, {"type": "ready"}).status_code == 200
+        trio[0].house.work()
+        play_deal(trio, table)
+
+
+def in_csv(guest, path):
+    answer = guest.get(path, Accept="text/csv")
+    assert answer.status_code == 200, answer.json
+    assert answer.headers["Content-Type"].startswith("text/csv")
+    return answer.headers, list(csv.DictReader(io.StringIO(answer.get_data(as_text=True), newline="")))
+
+
+def test_a_ledger_as_csv_says_the_same_with_running_balances(trio, table):
+    play_deals(trio, table, 3)
+    for guest in trio:
+        told = guest.get("/v1/players/me/ledger").json
+        headers, rows = in_csv(guest, "/v1/players/me/ledger")
+        assert "Link" not in headers
+        assert len(rows) == 3
+        assert [row["id"] for row in rows] == [posting["id"] for posting in told["postings"]]
+        assert [int(row["chips"]) for row in rows] == [posting["chips"] for posting in told["postings"]]
+        assert list(accumulate(int(row["chips"]) for row in rows)) == [int(row["balance"]) for row in rows]
+        assert int(rows[-1]["balance"]) == told["balance"]
+        assert {(row["player"], row["account"], row["table"]) for row in rows} == {(guest.id, "score", table)}
+        assert [row["at"] for row in rows] == [posting["at"] for posting in told["postings"]]
+
+
+def test_a_page_of_csv_leads_to_the_next(trio, table):
+    play_deals(trio, table, 3)
+    path, rows = "/v1/players/me/ledger?limit=1", []
+    while path:
+        headers, page = in_csv(trio[0], path)
+        rows += page
+        link = headers.get("Link", "")
+        path = f"{link[1:link.index('>')]}&limit=1" if link else ""
+    assert rows == in_csv(trio[0], "/v1/players/me/ledger")[1]
+    assert len(rows) == 3
+    refused = trio[0].get("/v1/players/me/ledger?after=nothing", Accept="text/csv")
+    assert (refused.status_code, refused.json["errors"].keys()) == (422, {"after"})
+
+
+def test_a_name_is_no_formula(house):
+    ana = house.guest("=1+1")
+    [row] = in_csv(ana, "/v1/players/me/ledger?account=chips")[1]
+    assert (row["name"], row["chips"], row["balance"], row["table"]) == ("'=1+1", "10000", "10000", "")
+
+
+@pytest.mark.parametrize(("accept", "kind"), [
+    ("*/*", "application/json"), ("application/json, text/csv;q=0.5", "application/json"),
+    ("text/csv;q=0", "application/json"), ("text/html, text/csv;q=0.9, */*;q=0.1", "text/csv"),
+])
+def test_what_is_asked_for_is_sent(house, accept, kind):
+    answer = house.guest("Ana").get("/v1/players/me/ledger", Accept=accept)
+    assert answer.headers["Content-Type"].startswith(kind)
 
 
 @pytest.mark.parametrize("account", ["score", "chips"])
