@@ -8,6 +8,7 @@ from engine.games import GAMES
 from engine.games.voleny.commands import Deal
 from engine.games.voleny.rules import Rules
 from engine.games.voleny.state import State
+from engine.notation import CODES
 from schemas.errors import Malformed
 from schemas.games import WIRE
 from schemas.values import SEAT, Value, cards, choice, dump_facts, field, read_fields
@@ -70,6 +71,22 @@ def load_record(value: object) -> Record:
         values.get("moves", []),  # type: ignore[arg-type]  # Read as a list.
         values.get("result"),  # type: ignore[arg-type]  # Read as an object.
     )
+
+
+def canonical(value: Json, result: object = None) -> Json:
+    """A record that runs, as this program writes it: fields, sets and parts in their order; with `result`, if any.
+
+    The rules stand as they were told: two ways to tell the same are both right. Raises Malformed.
+    """
+    record = load_record(value)
+    wire = WIRE[record.game]
+    moves = []
+    for body in record.moves:
+        seat, move = seat_and_body(body)
+        moves.append({"seat": seat, **wire.dump_move(wire.load_move(seat, move))})
+    head = {"format": FORMAT, "game": record.game, "rules": value["rules"], "dealer": record.dealer}
+    written: Json = {**head, "deck": [CODES[card] for card in record.deck], "moves": moves}
+    return written if result is None else {**written, "result": result}
 
 
 def dealt(record: Record) -> State:

@@ -1,16 +1,20 @@
 """Files of deals, of our own format or another program's, one by one into records."""
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, NamedTuple
 
 from schemas.errors import Malformed
 from schemas.json_text import read_json
-from schemas.records import Json, run_record
+from schemas.recording import UNKNOWN
+from schemas.records import Json, canonical, run_record
 from services.exchange import hra
 from services.exchange.rebuilt import import_hra
+from services.regular import open_regular
 
 RECORD_BYTES_MAX: Final = 262_144
+MESSAGE_MAX: Final = 400
 FORMATS: Final = (".hra", ".json", ".jsonl")
 
 Status = Literal["accepted", "partial", "refused"]
@@ -31,33 +35,64 @@ class Row(NamedTuple):
     message: str = ""
 
 
-def files_of(paths: Iterable[Path]) -> list[Path]:
-    """The files named, and all of a known format below the folders named, in order."""
-    found: list[Path] = []
+class Found(NamedTuple):
+    """The files to read, and what cannot be looked into, with the reason. `passed` counts those of no known format."""
+
+    files: list[Path]
+    faults: list[Row]
+    passed: int
+
+
+def files_of(paths: Iterable[Path]) -> Found:
+    """The files named, and all of a known format below the folders named, in order; links to folders are not followed.
+
+    What bears the name of a known format is read, whatever it is: a pipe or a loop of links is refused, not left out.
+    """
+    files: list[Path] = []
+    faults: list[Row] = []
+    passed = 0
     for path in paths:
-        if path.is_dir():
-            found += sorted(each for each in path.rglob("*") if each.suffix.lower() in FORMATS and each.is_file())
-        else:
-            found.append(path)
-    return found
+        if not path.is_dir():
+            files.append(path)
+            continue
+        below: list[Path] = []
+        for folder, _, names in os.walk(path, onerror=lambda error: faults.append(_unreadable(error))):
+            known = [Path(folder, name) for name in names if name.lower().endswith(FORMATS)]
+            passed += len(names) - len(known)
+            below += known
+        files += sorted(below)
+    return Found(files, faults, passed)
 
 
 def import_file(path: Path) -> Iterator[Row]:
     """Each deal of a file. What is no file of deals is refused; nothing is raised, and no long line is held."""
-    suffix = path.suffix.lower()
+    suffix, place = path.suffix.lower(), printable(str(path))
+    if suffix not in FORMATS:
+        yield _refused(place, "unknown_format", f"The name ends in none of {' '.join(FORMATS)}.")
+        return
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if suffix == ".hra":
-                yield _of_hra(str(path), file.read(hra.BYTES_MAX + 1))
+                yield _of_hra(place, file.read(hra.BYTES_MAX + 1))
             elif suffix == ".jsonl":
-                for number, line in enumerate(record_lines(file), 1):
-                    yield _of_record(f"{path}:{number}", line)
-            elif suffix == ".json":
-                yield _of_record(str(path), file.read(RECORD_BYTES_MAX + 1))
+                yield from import_lines(place, file)
             else:
-                yield _refused(str(path), "unknown_format", f"The name ends in none of {' '.join(FORMATS)}.")
+                yield _of_record(place, file.read(RECORD_BYTES_MAX + 1))
     except OSError as error:
-        yield _refused(str(path), "unreadable", str(error.strerror))
+        yield _refused(place, "unreadable", f"{error.strerror}.")
+
+
+def import_lines(place: str, file: BinaryIO) -> Iterator[Row]:
+    """Each deal of a stream of records, one a line; empty lines are none. Raises OSError."""
+    for number, line in enumerate(record_lines(file), 1):
+        if line.strip():
+            yield _of_record(f"{place}:{number}", line)
+
+
+def printable(name: str) -> str:
+    """A name as it may be shown: a file may be called by what moves the cursor, or by bytes that are no text."""
+    shown = name.encode("utf-8", "backslashreplace").decode()
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in shown)
 
 
 def record_lines(file: BinaryIO) -> Iterator[bytes]:
@@ -91,13 +126,33 @@ def _of_record(place: str, text: bytes) -> Row:
         return _refused(place, "bad_record", str(error))
     answer = run_record(record)
     if not answer["ok"]:
+        if _is_partly_known(record):
+            return _refused(place, "bad_record", f"deck: {UNKNOWN} stands for cards that its reader was not to know. "
+                            "Only a whole record can be played again.")
         where = f"move {answer['move']}: " if "move" in answer else ""
-        return _refused(place, str(answer["code"]), f"{where}{answer['detail']}")
+        return _refused(place, str(answer["code"]), f"{where}{_told(answer['detail'])}")
     assert isinstance(record, dict)
     if not answer["finished"]:
-        return Row(place, "partial", record, (f"{answer['moves']} moves, not at its end",))
-    return Row(place, "accepted", {**record, "result": answer["result"]})
+        return Row(place, "partial", canonical(record), (f"{answer['moves']} moves, not at its end",))
+    return Row(place, "accepted", canonical(record, answer["result"]))
+
+
+def _told(detail: object) -> str:
+    """The detail of a refusal in words, as far as it has any."""
+    if isinstance(detail, dict) and detail.keys() == {"field", "message"}:
+        return str(Malformed(detail["field"], detail["message"]))
+    return str(detail)
+
+
+def _is_partly_known(record: object) -> bool:
+    deck = record.get("deck") if isinstance(record, dict) else None
+    return isinstance(deck, list) and UNKNOWN in deck
+
+
+def _unreadable(error: OSError) -> Row:
+    return _refused(printable(str(error.filename)), "unreadable", f"{error.strerror}.")
 
 
 def _refused(place: str, code: str, message: str) -> Row:
-    return Row(place, "refused", None, (), code, message)
+    told = message if len(message) <= MESSAGE_MAX else f"{message[:MESSAGE_MAX]}…"
+    return Row(place, "refused", None, (), code, printable(told))

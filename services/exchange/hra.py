@@ -3,7 +3,9 @@
 A file tells the cards, the game and the tricks; who said what before them it does not tell.
 """
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 from xml.etree.ElementTree import Element, ParseError
 
@@ -21,6 +23,10 @@ _SUIT: Final = {"cerveny": "h", "zeleny": "s", "kule": "d", "zaludy": "c"}
 _RANK: Final = dict(zip(
     ("Sedma", "Osma", "Devitka", "Desitka", "Spodek", "Svrsek", "Kral", "Eso"), RANKS, strict=True
 ))
+_ENCODING: Final = re.compile(r"""<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)""")
+_COUNT, _NUMBER = re.compile("[0-9]{1,2}"), re.compile("[+-]?[0-9]{1,12}")
+_PLAYERS: Final = ("Hrac1", "Hrac2", "Hrac3")
+_PARTS: Final = (*_PLAYERS, "Talon", "Fleky", "Stychy", "Zuctovani")
 _CARD: Final = {
     (suit, rank): 8 * SUITS.index(_SUIT[suit]) + RANKS.index(_RANK[rank]) for suit in _SUIT for rank in _RANK
 }
@@ -66,6 +72,11 @@ class Hra(NamedTuple):
 def read_hra(text: bytes) -> Hra:
     """The file of these bytes, UTF-8 with or without a mark. Raises Refused."""
     root = _root(text)
+    _once(root, "Hra", _PARTS)
+    for number, stych in enumerate(root.iterfind("Stychy/Stych"), 1):
+        _once(stych, f"Stych {number}", _PLAYERS)
+    for paid in root.iterfind("Zuctovani"):
+        _once(paid, "Zuctovani", _PLAYERS)
     tricks = tuple(_trick(each, f"Stych {number}") for number, each in enumerate(root.iterfind("Stychy/Stych"), 1))
     if len(tricks) > TRICKS_MAX:
         raise Refused("too_many_tricks", "Stychy", f"{len(tricks)} tricks; a deal has {TRICKS_MAX}.")
@@ -76,7 +87,8 @@ def read_hra(text: bytes) -> Hra:
     talon = _cards(root.find("Talon"), "Talon")
     if len(talon) not in (0, 2):
         raise Refused("wrong_cards", "Talon", f"{len(talon)} cards; the talon has two, or is not told.")
-    _different([*(card for hand in hands for card in hand), *talon, *(card for each in tricks for card in each.cards)])
+    everywhere = [*(card for hand in hands for card in hand), *talon, *(card for each in tricks for card in each.cards)]
+    _different(everywhere, CARDS if talon else None)
     return Hra(
         _seat(root, "Zacina", "Hra"), chooser, _kinds(root), _trump(root), hands, talon, _raises(root), tricks,
         _numbers(root, "Body"), _numbers(root, "Zisk"),
@@ -87,7 +99,7 @@ def _root(text: bytes) -> Element:
     if len(text) > BYTES_MAX:
         raise Refused("too_large", "", f"Longer than {BYTES_MAX} bytes.")
     try:
-        root = fromstring(text, forbid_dtd=True)
+        root = fromstring(_decoded(text), forbid_dtd=True)
     except DefusedXmlException:
         raise Refused("bad_file", "", "A document type or entities: no such file has them.") from None
     except (ParseError, ValueError, LookupError) as error:
@@ -98,11 +110,31 @@ def _root(text: bytes) -> Element:
     return root
 
 
+def _decoded(text: bytes) -> str:
+    """Raises Refused for another encoding: bytes that are not told apart are not guessed at."""
+    try:
+        decoded = text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refused("bad_file", "", f"Not text in UTF-8 (byte {error.start}).") from None
+    told = _ENCODING.match(decoded)
+    if told and told[1].lower() not in ("utf-8", "us-ascii"):
+        raise Refused("bad_file", "", f"It says that it is in {told[1][:40]!r}; such files are in UTF-8.")
+    return decoded
+
+
+def _once(element: Element, place: str, names: Sequence[str]) -> None:
+    """Of two elements of one name either could be meant."""
+    counts = Counter(each.tag for each in element)
+    for name in names:
+        if counts[name] > 1:
+            raise Refused("bad_file", place, f"{name} is there {counts[name]} times.")
+
+
 def _seat(element: Element, name: str, place: str) -> int | None:
     value = element.get(name)
     if value is None:
         return None
-    if value not in ("Hrac1", "Hrac2", "Hrac3"):
+    if value not in _PLAYERS:
         raise Refused("bad_file", place, f"{name}={value[:40]!r} is no player.")
     return int(value[-1]) - 1
 
@@ -137,13 +169,14 @@ def _all_there(played: list[Element | None], place: str) -> Iterator[Element]:
         yield each
 
 
-def _different(cards: list[int]) -> None:
+def _different(cards: list[int], count: int | None) -> None:
+    """Just so many different cards; None: where the talon is not told, it may be missing, or not be laid away yet."""
     seen: set[int] = set()
     for card in cards:
         if card in seen:
             raise Refused("wrong_cards", "", f"{CODES[card]} is there twice.")
         seen.add(card)
-    if len(cards) not in (CARDS - 2, CARDS):
+    if len(cards) not in ((CARDS - 2, CARDS) if count is None else (count,)):
         raise Refused("wrong_cards", "", f"{len(cards)} cards; a deal has 32, or 30 where the talon is not told.")
 
 
@@ -168,7 +201,7 @@ def _raises(root: Element) -> dict[str, int]:
     raises: dict[str, int] = {}
     for each in root.iterfind("Fleky/Flek"):
         kind, count = each.get("Hra", ""), each.get("Pocet", "")
-        if kind not in KINDS or not count.isdecimal() or len(count) > 2:
+        if kind not in KINDS or not _COUNT.fullmatch(count):
             raise Refused("bad_file", "Fleky", f"Hra={kind[:40]!r} Pocet={count[:40]!r} is no flek.")
         raises[kind] = int(count)
     return raises
@@ -183,7 +216,6 @@ def _number(element: Element | None, name: str, place: str) -> int | None:
     value = "" if element is None else element.get(name, "").strip()
     if not value:
         return None
-    try:
-        return int(value[:20])
-    except ValueError:
-        raise Refused("bad_file", place, f"{name}={value[:40]!r} is no whole number.") from None
+    if not _NUMBER.fullmatch(value):
+        raise Refused("bad_file", place, f"{name}={value[:40]!r} is no whole number, or too large.")
+    return int(value)

@@ -142,7 +142,44 @@ FAULTS = {
     "no xml": (b"marias", "bad_file", "Not XML"),
     "nothing": (b"", "bad_file", "Not XML"),
     "another root": (b"<Game/>", "bad_file", "not Hra"),
-    "an unknown encoding": (b'<?xml version="1.0" encoding="x-none"?><Hra/>', "bad_file", "Not XML"),
+    "an unknown encoding": (b'<?xml version="1.0" encoding="x-none"?><Hra/>', "bad_file", "'x-none'"),
+    "a Windows encoding": (
+        b'\xef\xbb\xbf<?xml version="1.0" encoding=\'windows-1250\'?><Hra/>', "bad_file", "'windows-1250'",
+    ),
+    "a Windows letter": (b"<Hra>\x9ekola</Hra>", "bad_file", "UTF-8 (byte 5)"),
+    "UTF-16": ('<?xml version="1.0" encoding="utf-16"?><Hra/>'.encode("utf-16"), "bad_file", "UTF-8"),
+    "NUL": (b"<Hra\0/>", "bad_file", "Not XML"),
+    "a PNG": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "bad_file", "UTF-8"),
+    "a ZIP": (b"PK\x03\x04\x14\0\0\0", "bad_file", "Not XML"),
+    "gzip": (b"\x1f\x8b\x08\0\0\0\0\0", "bad_file", "UTF-8"),
+    "our own format": (b'{"format": "marias-deal/1"}', "bad_file", "Not XML"),
+    "cut off": (document(HAND, TALON)[:-1], "bad_file", "Not XML"),
+    "nested without end": (b"<Hra>" + b"<a>" * 80_000, "bad_file", "Not XML"),
+    "nested": (b"<Hra>" + b"<a>" * 30_000 + b"</a>" * 30_000 + b"</Hra>", "bad_file", "Voli"),
+    "quadratic blow-up": (
+        b'<!DOCTYPE Hra [<!ENTITY a "' + b"a" * 100_000 + b'">]><Hra>' + b"&a;" * 40_000 + b"</Hra>",
+        "bad_file", "entities",
+    ),
+    "a document type alone": (b'<!DOCTYPE Hra SYSTEM "http://127.0.0.1:9/x.dtd"><Hra/>', "bad_file", "document type"),
+    "a reference to nothing": (b"<Hra>&nothing;</Hra>", "bad_file", "Not XML"),
+    "a hand twice": (document(HAND, TALON, rest="<Hrac2/>"), "bad_file", "Hrac2 is there 2 times"),
+    "two talons": (document(HAND, TALON, rest="<Talon/>"), "bad_file", "Talon is there 2 times"),
+    "two sets of tricks": (document(HAND, TALON, rest="<Stychy/>"), "bad_file", "Stychy is there 2 times"),
+    "a trick in which one plays twice": (
+        document(HAND, TALON, [(0, ["Ah", "7h", "Jh"])])
+        .replace(b"</Stych>", card("8h", "Hrac2").encode() + b"</Stych>"),
+        "bad_file", "Stych 1: Hrac2 is there 2 times",
+    ),
+    "eleven tricks": (
+        document(HAND, TALON, [(0, ["Ah", "7h", "Jh"])] * 11), "too_many_tricks", "11 tricks",
+    ),
+    "a huge number of raises": (
+        document(HAND, TALON, rest=f'<Fleky><Flek Hra="Hra" Pocet="{"9" * 9000}" /></Fleky>'), "bad_file", "Pocet",
+    ),
+    "a huge number of points": (
+        document(HAND, TALON, rest=f'<Zuctovani><Hrac1 Body="{"9" * 9000}" /></Zuctovani>', Typ="Hra", Trumf="Zeleny"),
+        "bad_file", "Body",
+    ),
     "too long": (b"<Hra>" + b" " * BYTES_MAX, "too_large", "Longer"),
     "a bomb": (
         b'<!DOCTYPE Hra [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><Hra>&b;</Hra>', "bad_file", "entities",
@@ -155,6 +192,26 @@ FAULTS = {
     "no such suit": (document(HAND, TALON, Trumf="Modry"), "bad_file", "Modry"),
     "no such kind": (document(HAND, TALON, Typ="Dva"), "bad_file", "Dva"),
     "no such card": (document(HAND, TALON).replace(b"Eso", b"Joker", 1), "bad_file", "Hrac1"),
+    "digits of another script": (
+        document(HAND, TALON, rest='<Zuctovani><Hrac1 Zisk="١٢" /></Zuctovani>'), "bad_file", "Zisk",
+    ),
+    "an underscore in a number": (
+        document(HAND, TALON, rest='<Zuctovani><Hrac1 Body="1_0" /></Zuctovani>'), "bad_file", "Body",
+    ),
+    "raises in another script": (
+        document(HAND, TALON, rest='<Fleky><Flek Hra="Hra" Pocet="٢" /></Fleky>'), "bad_file", "Pocet",
+    ),
+    "no such leader": (document(HAND, TALON, Zacina="Hrac0"), "bad_file", "Zacina='Hrac0'"),
+    "a card of another game": (document(HAND, TALON).replace(b"Eso", b"Dama", 1), "bad_file", "Hodnota='Dama'"),
+    "30 cards and a talon": (
+        document((HAND[0][1:], HAND[1][1:], HAND[2]), TALON, Typ="Hra", Trumf="Cerveny"), "wrong_cards", "30 cards",
+    ),
+    "29 cards and no talon": (document((HAND[0][1:], *HAND[1:])), "wrong_cards", "29 cards"),
+    "no cards": (document(([], [], [])), "wrong_cards", "0 cards"),
+    "a card in hand and talon": (document(HAND, ["Ah", "Js"]), "wrong_cards", "Ah is there twice"),
+    "a card in hand and trick": (
+        document(HAND, TALON, [(0, ["Ah", "7h", "Jh"])]), "wrong_cards", "is there twice",
+    ),
     "31 cards": (document((HAND[0][1:], *HAND[1:]), TALON), "wrong_cards", "31 cards"),
     "a card twice": (document((["Jh", *HAND[0][1:]], *HAND[1:]), TALON), "wrong_cards", "Jh"),
     "eleven in a hand": (
