@@ -68,7 +68,10 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.replay": (
         RULES | {"services.replay", "services.store", "services.worker.held"}, {"redis", "msgspec"},
     ),
-    "services.exchange": (RULES | {"services.exchange", "services.regular"}, {"defusedxml"}),
+    "services.exchange": (
+        RULES | {"services.exchange", "services.regular", "services.store", "services.worker.held"},
+        {"redis", "defusedxml"},
+    ),
     "services.cli": (
         RULES | {"services"}, {"click", "rich", "redis", "msgspec", "httpx", "websockets", "structlog"},
     ),

@@ -78,6 +78,7 @@ marias = Commands(
         "deal": Entry("services.cli.deal", "deal", "Run or make deals as documents, without any server."),
         "replay": Entry("services.cli.replay", "replay", "A table's deals again, as a seat saw them."),
         "import": Entry("services.cli.imports", "import_deals", "Read deals of files, also of other programs."),
+        "export": Entry("services.cli.export", "export", "Deals as records, tables as files, ledgers as CSV."),
         "token": Entry("services.cli.token", "token", "Make a player's, auditor's or operator's token."),
         "rebuild": Entry("services.cli.rebuild", "rebuild", "Drop and rebuild every projection; compare."),
         "archive": Entry("services.cli.archive", "archive", "Finished deals in files: run, verify, list, restore."),
