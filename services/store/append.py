@@ -113,7 +113,7 @@ def _tell(redis: Redis, entries: Sequence[Entry | Answer], results: Sequence[Res
         if result.status in (Status.APPLIED, Status.DUPLICATE):
             aggregate, field = entry.position.aggregate, keys.receipt_field(entry.position.actor, entry.position.key)
             if result.status is Status.APPLIED and isinstance(entry, Entry):
-                message = _message(entry, field, _view(entry))
+                message = _message(entry, field, stored_view(entry))
             else:
                 receipt = result.detail if result.status is Status.DUPLICATE else entry.receipt
                 message = b"\1".join((aggregate.encode(), field.encode(), receipt))
@@ -162,9 +162,9 @@ def _call(entry: Entry | Answer, *, tells: bool) -> scripts.Call:
     if isinstance(entry, Answer):
         return scripts.Call(named, (*head, "", *entry.dead))
     more = _more(entry)
-    view = _view(entry)
+    view = stored_view(entry)
     message = _message(entry, field, view) if tells else b""
-    arguments = (*head, *_writes(entry, message, view), *(more or ("",)), *_feed(entry))
+    arguments = (*head, *_writes(entry, message, view), *(more or ("",)), *stored_feed(entry))
     return scripts.Call(named if more else named[:_FEW], arguments)
 
 
@@ -180,7 +180,7 @@ def _message(entry: Entry, field: str, view: tuple[bytes, bytes]) -> bytes:
     )
 
 
-def _view(entry: Entry) -> tuple[bytes, bytes]:
+def stored_view(entry: Entry) -> tuple[bytes, bytes]:
     """The part of the view that moves change, and the rest, as they are stored."""
     about = (entry.about, entry.who.encode(), entry.code.encode(), b"%d" % entry.settled)
     return b"\0".join((entry.brief, *entry.private)), b"\0".join(about)
@@ -206,7 +206,8 @@ def _more(entry: Entry) -> tuple[Argument, ...]:
     return ("more", entry.kinds, due, floor, entry.snapshot, "1" if entry.counted else "")
 
 
-def _feed(entry: Entry) -> tuple[str | bytes, ...]:
+def stored_feed(entry: Entry) -> tuple[str | bytes, ...]:
+    """The fields and values of the feed's entry, in a row."""
     public, seats = entry.shown
     if seats == _NOTHING_MORE:
         return ("e", public)

@@ -57,14 +57,14 @@ def _hold(redis: Redis, partitions: Sequence[str], writer: str, ms: int) -> list
 
 def drop_fresh(redis: Redis) -> None:
     """Forget what an earlier attempt has left beside the live projections."""
-    for page in _scan(redis, keys.scratch("pj:*")):
+    for page in scan_keys(redis, keys.scratch("pj:*")):
         first_error(ask_many(redis, [("UNLINK", name) for name in page]))
 
 
 def all_projections(redis: Redis) -> list[Projection]:
     """Every key that projections tell something by, live or fresh, in order."""
-    live = {name.decode() for page in _scan(redis, "pj:*") for name in page}
-    fresh = {keys.live(name.decode()) for page in _scan(redis, keys.scratch("pj:*")) for name in page}
+    live = {name.decode() for page in scan_keys(redis, "pj:*") for name in page}
+    fresh = {keys.live(name.decode()) for page in scan_keys(redis, keys.scratch("pj:*")) for name in page}
     return [found for name in sorted(live | fresh) if (found := _projection(name)).kind not in _NOT_TOLD]
 
 
@@ -131,7 +131,8 @@ def switch(redis: Redis, projections: Iterable[Projection], writer: str) -> None
                 raise Held
 
 
-def _scan(redis: Redis, pattern: str) -> Iterator[list[bytes]]:
+def scan_keys(redis: Redis, pattern: str) -> Iterator[list[bytes]]:
+    """The names of all keys that match, of every master, page by page; one may come twice."""
     for master in masters(redis):
         cursor = b"0"
         while True:

@@ -1,0 +1,167 @@
+"""A whole audit: the tables one after the other, then the accounts and scores; it may be stopped and gone on with."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from redis import Redis
+
+from services.archive import folder
+from services.audit.accounts import Bank
+from services.audit.fault import Fault
+from services.audit.notes import Notes
+from services.audit.scores import Scores
+from services.audit.table import audit_archived, audit_table
+from services.audit.transfers import unposted
+from services.store import history, keys
+from services.store.cold import PastMissing
+from services.store.rebuilding import scan_keys
+
+FORMAT: Final = "marias-audit/1"
+
+Progress = Callable[[str, int, int], None]
+"""Told what is looked at, how much of it is done, and of how much."""
+
+
+class Report(NamedTuple):
+    """What an audit has found. `unchecked` says what was not checked, and how often; `missing` what could not be read.
+
+    `seconds` are those of this run alone; `started` and `ended` are ms since the epoch.
+    """
+
+    subject: str
+    tables: int
+    entries: int
+    deals: int
+    accounts: int
+    postings: int
+    faults: list[Fault]
+    unchecked: dict[str, int]
+    missing: list[str]
+    started: int
+    ended: int
+    seconds: float
+
+    @property
+    def is_clean(self) -> bool:
+        """Was everything that could be read without a fault?"""
+        return not self.faults
+
+    def document(self) -> dict[str, Any]:
+        """The report as JSON has it."""
+        return {
+            "format": FORMAT,
+            "subject": self.subject,
+            "ok": self.is_clean and not self.missing,
+            "tables": self.tables,
+            "entries": self.entries,
+            "deals": self.deals,
+            "accounts": self.accounts,
+            "postings": self.postings,
+            "faults": [_row(each) for each in self.faults],
+            "unchecked": self.unchecked,
+            "missing": self.missing,
+            "started": self.started,
+            "ended": self.ended,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def _row(fault: Fault) -> dict[str, Any]:
+    return {name: getattr(fault, name) for name in fault.__struct_fields__}
+
+
+class Installation(NamedTuple):
+    """What is audited: a store, the folder of its archive if it is here, and all partitions."""
+
+    redis: Redis
+    archive: Path | None
+    partitions: Sequence[str]
+
+
+def audit(
+    installation: Installation,
+    notes: Notes,
+    progress: Progress,
+    *,
+    only: str = "",
+    pause: Callable[[float], None] = lambda _: None,
+) -> Report:
+    """Audit all tables, accounts and scores, or `only` one table. Nothing is written to the store.
+
+    `pause` is called after each table with the seconds that it took. Raises StoreUnavailable; then, as after Ctrl-C,
+    `notes` know what was done.
+    """
+    began, started = time.monotonic(), _started(notes)
+    redis, archive, partitions = installation
+    tables = [only] if only else all_tables(redis, archive, partitions)
+    done, missing = notes.done(), list[str]()
+    for number, table in enumerate(tables):
+        progress("tables", number, len(tables))
+        if table in done:
+            continue
+        looked = time.monotonic()
+        try:
+            found = audit_table(redis, archive, table)
+        except PastMissing as error:
+            missing.append(str(error))
+            continue
+        notes.add(found)
+        if only:
+            for fault in unposted(redis, table, found.moved):
+                notes.add_fault(fault)
+        pause(time.monotonic() - looked)
+    progress("tables", len(tables), len(tables))
+    bank = Bank(redis, notes, partitions)
+    if not only:
+        progress("accounts and scores", 0, 1)
+        for fault in (*bank.audit(), *Scores(redis, notes).audit()):
+            notes.add_fault(fault)
+    return _report(notes, bank, missing, started, time.monotonic() - began)
+
+
+def audit_folder(archive: Path, notes: Notes, progress: Progress, *, only: str = "") -> Report:
+    """Audit an archive by itself, without any store."""
+    began, started = time.monotonic(), _started(notes)
+    tables: Iterable[str] = [only] if only else folder.tables(archive)
+    done, every = notes.done(), list(tables)
+    for number, table in enumerate(every):
+        progress("tables", number, len(every))
+        if table not in done:
+            notes.add(audit_archived(archive, table))
+    progress("tables", len(every), len(every))
+    return _report(notes, None, [], started, time.monotonic() - began)
+
+
+def all_tables(redis: Redis, archive: Path | None, partitions: Sequence[str]) -> list[str]:
+    """Every table that is listed, has events, or is archived: what is missing in one place shows in another."""
+    listed = {table for partition in partitions for table in history.tables_of(redis, partition)}
+    streams = {name.decode().rpartition(":")[2] for page in scan_keys(redis, "m:{p??}:ev:*") for name in page}
+    archived = set(folder.tables(archive)) if archive is not None else set()
+    return sorted(table for table in listed | streams | archived if keys.is_table_id(table))
+
+
+def _started(notes: Notes) -> int:
+    """When the audit began, also if it was another process that began it."""
+    if not notes.fact("started"):
+        notes.set_fact("started", str(int(time.time() * 1000)))
+    return int(notes.fact("started"))
+
+
+def _report(notes: Notes, bank: Bank | None, missing: list[str], started: int, seconds: float) -> Report:
+    totals = notes.totals
+    return Report(
+        notes.fact("subject"),
+        totals.tables,
+        totals.entries,
+        totals.deals,
+        bank.accounts if bank else 0,
+        bank.postings if bank else 0,
+        notes.faults,
+        notes.unchecked,
+        missing,
+        started,
+        int(time.time() * 1000),
+        seconds,
+    )

@@ -1,0 +1,113 @@
+"""One table, audited: what was made of it is read, then its events from the first on, and compared on the way."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from redis import Redis
+
+from services.archive import folder
+from services.audit.derived import Derived, derived
+from services.audit.fault import Fault, Found, Where
+from services.audit.projected import Projections, Scored
+from services.audit.source import Source, archived, with_next
+from services.audit.told import Told
+from services.audit.walk import Chips, Walk
+from services.store import cold, keys
+from services.store.cold import version_of
+from services.store.wire import store_ms
+
+FAULTS_MAX = 20
+"""So many faults of one table are told: one is enough to look at it."""
+
+
+class Audited(NamedTuple):
+    """What an audit found at a table, up to `version`: `moved` are the chips of accounts that came and went, `at_seats`
+    those that lie there, `scored` what it posted to the scores of players up to
+    the version `projected`; `unchecked` says what could not be checked."""
+
+    table: str
+    version: int
+    deals: int
+    faults: list[Fault]
+    moved: list[Chips]
+    at_seats: int
+    scored: list[Scored]
+    projected: int
+    unchecked: list[str]
+
+
+def audit_table(redis: Redis, archive: Path | None, table: str) -> Audited:
+    """Audit a table with all that the store and the archive hold of it. Raises PastMissing, StoreUnavailable."""
+    walk, moved = Walk(table), list[Chips]()
+    faults: list[Fault] = []
+    scored, projected = list[Scored](), 0
+    unchecked: list[str] = []
+    try:
+        now = store_ms(redis)
+        found = derived(redis, table)
+        told = Told(redis, table, found, now, is_restored=_is_restored(redis, table, found))
+        projections = Projections(redis, table, found)
+        for (entry, place), following in with_next(Source(redis, archive, table).entries()):
+            walk.take(entry, place, following)
+            moved += walk.chips
+            faults += told.at(walk)
+            faults += projections.at(walk)
+            if len(faults) >= FAULTS_MAX:
+                break
+        else:
+            faults += [*_ends(walk, archive, found), *told.end(walk), *projections.end(walk)]
+            scored, projected = list(projections.scored.values()), projections.version
+            unchecked += told.unchecked
+    except Found as broken:
+        faults.append(broken.fault)
+    return _audited(walk, faults, moved, unchecked)._replace(scored=scored, projected=projected)
+
+
+def audit_archived(archive: Path, table: str) -> Audited:
+    """Audit what the archive alone tells of a table: nothing can be compared with it but itself."""
+    walk, moved = Walk(table), list[Chips]()
+    faults: list[Fault] = []
+    try:
+        for (entry, place), following in with_next(archived(archive, table)):
+            walk.take(entry, place, following)
+            moved += walk.chips
+    except Found as broken:
+        faults.append(broken.fault)
+    return _audited(walk, faults, moved, [])
+
+
+def _audited(walk: Walk, faults: list[Fault], moved: list[Chips], unchecked: list[str]) -> Audited:
+    session = walk.held.table.session
+    bankroll = session.opened is not None and session.opened.stake == "bankroll"
+    at_seats = sum(session.bank) if bankroll else 0
+    return Audited(walk.table, walk.version, walk.deals, faults[:FAULTS_MAX], moved, at_seats, [], 0, unchecked)
+
+
+def _ends(walk: Walk, archive: Path | None, found: Derived) -> Iterator[Fault]:
+    """A table has a first event; and what is noted as archived is in the archive."""
+    table, (version, deal) = walk.table, found.mark
+    if not walk.version:
+        yield _at(table, keys.events(table)).fault(1, "id", "1-0", "an empty stream")
+    if version > walk.version:
+        place = keys.archived(keys.partition_of(table))
+        yield _at(table, place).fault(walk.version, table, f"up to {walk.version}", f"{version} {deal}")
+    if archive is not None and version:
+        files = folder.files(archive, table)
+        if not any((each.last, each.deal) == (version, deal) for each in files):
+            yield _at(table, str(archive)).fault(
+                version,
+                "file",
+                f"deal {deal} up to version {version}",
+                f"the last is deal {files[-1].deal} up to {files[-1].last}" if files else "no file",
+            )
+
+
+def _is_restored(redis: Redis, table: str, found: Derived) -> bool:
+    """Was the table made again from the archive, and not trimmed since? Then it has no feed and receipts of before."""
+    first = cold.entries(redis, table, 1, 1)
+    return bool(first) and found.mark[0] > 1 and version_of(first[0]) == found.mark[0] - 1
+
+
+def _at(table: str, place: str) -> Where:
+    return Where("archive" if place.startswith("/") else "versions", table, place)

@@ -1,0 +1,173 @@
+"""`marias audit`: every table again from its first event, and all that was made of it compared."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from services.cli.progress import show
+from services.cli.roles import opened, with_store
+from services.config import Config
+
+if TYPE_CHECKING:
+    from services.audit.notes import Notes
+    from services.audit.run import Report
+
+SHOWN_MAX = 20
+FAULTY, UNREAD, STOPPED = 1, 3, 130
+BAR = 30
+
+HELP = """\
+Audit TABLE, or --all tables with all accounts and scores, or with --archive DIR an archive by itself.
+
+From its first event to its last every entry is read strictly and its command, made again from its events, decided
+again: it must cause these very events, with their points and payments. Then all that was made of it is compared:
+views, feed, snapshot, receipts, bank, records, sealed records, lobby, scores, accounts, and the archived files.
+Nothing is written, and tables may be played meanwhile.
+
+\b
+  marias audit --all                    everything that the store and the archive hold
+  marias audit t-1f-0a1b2c3d4e5f        one table
+  marias audit --archive DIR            the files alone, without any store
+  marias audit --all --keys FOLDER      with the auditor's private key: also the shuffles
+
+\b
+Exit status:
+  0    nothing is wrong
+  1    something is: the first fault is named by table, version and field, with what was expected and found
+  2    it could not begin: a wrong option, no store, no archive
+  3    no fault, but something could not be read: the store went away, or the archive of a table is not here
+  130  stopped by Ctrl-C; the same command goes on where it was
+"""
+
+
+@click.command(help=HELP)
+@click.argument("table", required=False)
+@click.option("--all", "every", is_flag=True, help="All tables, accounts and scores.")
+@click.option("--archive", "alone", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="Audit this archive alone; with TABLE only that table of it.")
+@click.option("--resume", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+              help="Keep what is done in FILE, and go on there if it exists. Default: a file in the data folder.")
+@click.option("--fresh", is_flag=True, help="Begin anew, whatever an earlier audit has left.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="The data folder of the system.")
+def audit(table: str | None, **options: Any) -> None:
+    """The command."""
+    from services.audit.notes import NotOurs
+    from services.store.keys import is_table_id
+    from services.store.wire import StoreUnavailable
+
+    alone: Path | None = options["alone"]
+    if bool(table) + bool(options["every"]) + (alone is not None and not table) != 1:
+        raise click.UsageError("Say a TABLE, --all, or --archive DIR.")
+    if table is not None and not is_table_id(table):
+        raise click.BadParameter("A table is named as in t-1f-0a1b2c3d4e5f.", param_hint="TABLE")
+    config = Config.from_environment().given(data=options["data"])
+    file = _state_file(config, options["resume"])
+    try:
+        report = _audited(config, table, alone, file, fresh=options["fresh"])
+    except KeyboardInterrupt:
+        show("")
+        click.echo(f"stopped; {_goes_on(file)}", err=True)
+        sys.exit(STOPPED)
+    except NotOurs as error:
+        raise click.UsageError(str(error)) from error
+    except StoreUnavailable as error:
+        show("")
+        click.echo(f"marias audit: the store went away: {error}\n{_goes_on(file)}", err=True)
+        sys.exit(UNREAD)
+    finally:
+        show("")
+    if options["as_json"]:
+        click.echo(json.dumps(report.document(), ensure_ascii=False))
+    else:
+        for line in page(report):
+            click.echo(line)
+    sys.exit(FAULTY if report.faults else UNREAD if report.missing else 0)
+
+
+def _audited(config: Config, table: str | None, alone: Path | None, file: Path | None, *, fresh: bool) -> "Report":
+    from services.audit.run import Installation, audit_folder
+    from services.audit.run import audit as whole
+    from services.store.installation import kept
+    from services.store.keys import all_partitions
+
+    if alone is not None:
+        if table is not None and not (alone / table[2:4] / table).is_dir():
+            raise click.UsageError(f"{alone} holds nothing of {table}.")
+        with _notes(file, f"{table or 'all'} in {alone.resolve()}", fresh=fresh) as notes:
+            return audit_folder(alone, notes, _progress(), only=table or "")
+    config = with_store(config)
+    assert config.redis_url is not None
+    archive = config.archive_beside if config.archive_beside.is_dir() else None
+    where = config.redis_url.rpartition("@")[2]
+    with opened(config) as redis, _notes(file, f"{table or 'all'} at {where}", fresh=fresh) as notes:
+        partitions = all_partitions(kept(redis, config.partitions))
+        return whole(Installation(redis, archive, partitions), notes, _progress(), only=table or "")
+
+
+@contextmanager
+def _notes(file: Path | None, subject: str, *, fresh: bool) -> "Iterator[Notes]":
+    """The state of this audit, begun or gone on with; it is deleted once the audit is through."""
+    from services.audit.notes import Notes
+
+    if fresh and file is not None:
+        file.unlink(missing_ok=True)
+    notes = Notes(file, subject)
+    if notes.is_resumed:
+        click.echo(f"going on after {notes.totals.tables} tables, as noted in {file}", err=True)
+    is_done = False
+    try:
+        yield notes
+        is_done = True
+    finally:
+        notes.close(is_done=is_done)
+
+
+def _state_file(config: Config, resume: Path | None) -> Path | None:
+    """Where the state is kept; None: nowhere, as there is no folder for it."""
+    if resume is not None:
+        return resume
+    return config.data / "audit.state" if config.data.is_dir() else None
+
+
+def _goes_on(file: Path | None) -> str:
+    if file is None:
+        return "with --resume FILE it could have been gone on with"
+    return f"the same command goes on where it was ({file})"
+
+
+def _progress() -> Any:
+    """A bar that is drawn again ten times a second at most."""
+    drawn = 0.0
+
+    def draw(what: str, done: int, of: int) -> None:
+        nonlocal drawn
+        now = time.monotonic()
+        if now - drawn < 0.1 and done < of:
+            return
+        drawn = now
+        full = BAR * done // of if of else BAR
+        show(f"[{'#' * full}{'.' * (BAR - full)}] {done:,} of {of:,} {what}")
+
+    return draw
+
+
+def page(report: "Report") -> list[str]:
+    """The report for people."""
+    lines = [f"FAULT {fault.line()}" for fault in report.faults[:SHOWN_MAX]]
+    if len(report.faults) > SHOWN_MAX:
+        lines.append(f"... and {len(report.faults) - SHOWN_MAX} more faults")
+    lines += [f"not read: {each}" for each in report.missing[:SHOWN_MAX]]
+    lines += [f"not checked: {what} ({times} times)" for what, times in report.unchecked.items()]
+    said = f"{report.deals:,} deals of {report.tables:,} tables in {report.entries:,} entries"
+    if report.accounts:
+        said += f", {report.postings:,} postings of {report.accounts:,} accounts"
+    rate = f"{report.deals / report.seconds:,.0f} deals a second" if report.seconds > 0 else ""
+    word = f"{len(report.faults)} FAULTS" if report.faults else "NOT ALL READ" if report.missing else "clean"
+    return [*lines, f"{word}: {said}; {report.seconds:.1f} s, {rate}"]
