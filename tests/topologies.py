@@ -136,8 +136,7 @@ class Watched(_Several):
         for node in self.sentinels:  # They ask the master for its replicas at once, and then every ten seconds.
             node.start()
         self.await_up()
-        for each in self.sentinels:
-            wait_for(lambda each=each: self._knows_all(each), each.said)
+        self.await_known()
         return self
 
     def master(self) -> Node:
@@ -153,6 +152,16 @@ class Watched(_Several):
             if node.process is None:
                 node.start()
         wait_for(lambda: followers(self.master().client) == 2, self.master().said)
+
+    def forget(self) -> None:
+        """Let the sentinels forget who is away; they find the others again at once, and each other in seconds."""
+        for each in self.sentinels:
+            each.client.execute_command("SENTINEL", "RESET", "marias")
+
+    def await_known(self) -> None:
+        """Wait until each sentinel knows the others and two replicas."""
+        for each in self.sentinels:
+            wait_for(lambda each=each: self._knows_all(each), each.said)
 
     def _knows_all(self, sentinel: Node) -> bool:
         state = sentinel.client.sentinel_masters()["marias"]

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
-from redis.sentinel import Sentinel, SentinelConnectionPool
+from redis.sentinel import SentinelConnectionPool
 
 from services.store.address import Address, read
 from services.store.topology import Cluster, Single
-from services.store.watched import WatchedConnection, WatchedSSLConnection
+from services.store.watched import WatchedConnection, WatchedSSLConnection, Watchers
 from services.store.wire import StoreUnavailable
 
 CONNECT_SECONDS_MAX = 3.0
@@ -28,7 +28,8 @@ def connect(url: str, *, blocking: bool = False, replicas: int = 0) -> Redis:
     """A client for the store at `url`, of whichever kind; it connects at the first request.
 
     `blocking` is for readers that wait on the server, up to BLOCK_SECONDS_MAX at a time. `replicas` must confirm
-    what is written for good before anybody hears of it.
+    what is written for good before anybody hears of it; where sentinels watch, any number but 0 means at least so
+    many and all that they know.
     The library would send a request again by itself after a timeout, and write twice: that is off.
     Raises BadAddress.
     """
@@ -46,15 +47,14 @@ def connect(url: str, *, blocking: bool = False, replicas: int = 0) -> Redis:
         client = Single.from_url(url, **options)
     else:
         options |= {"username": address.user, "password": address.password, "ssl": address.is_encrypted}
-        sentinel = address.kind == "sentinel"
-        client = Single(connection_pool=_watched(address, options)) if sentinel else Cluster(address.nodes, options)
+        client = _watched(address, options) if address.kind == "sentinel" else Cluster(address.nodes, options)
     assert isinstance(client, Single | Cluster)
     client.replicas = replicas
     return client
 
 
-def _watched(address: Address, options: dict[str, Any]) -> SentinelConnectionPool:
-    """Connections to whichever server the sentinels call the master when a connection is made."""
+def _watched(address: Address, options: dict[str, Any]) -> Single:
+    """A client of whichever server the sentinels call the master when a connection is made."""
     told = dict(address.options)
     sentinel = {
         "socket_connect_timeout": SENTINEL_SECONDS_MAX,
@@ -64,10 +64,13 @@ def _watched(address: Address, options: dict[str, Any]) -> SentinelConnectionPoo
         "ssl": address.is_encrypted,
         "retry": Retry(NoBackoff(), 0),
     }
-    watchers = Sentinel(address.nodes, sentinel_kwargs=sentinel)  # type: ignore[no-untyped-call]
+    watchers = Watchers(address.nodes, sentinel)
     del options["ssl"]
     options["connection_class"] = WatchedSSLConnection if address.is_encrypted else WatchedConnection
-    return SentinelConnectionPool(address.service, watchers, db=address.database, **options)  # type: ignore[no-untyped-call]
+    pool = SentinelConnectionPool(address.service, watchers, db=address.database, **options)  # type: ignore[no-untyped-call]
+    client = Single(connection_pool=pool)
+    client.watchers = watchers
+    return client
 
 
 def patiently(request: Callable[[], T], seconds_max: float) -> T:

@@ -129,7 +129,8 @@ class Feed:
             if not partition or keys.partition_of(table) == partition:
                 _call_all(watchers, None)
         waiting = [place for place in list(self._waiters) if not partition or keys.partition_of(place[0]) == partition]
-        replies = ask_many(self._redis, [("HGET", keys.receipts(table), field) for table, field in waiting])
+        asked = [("HGET", keys.receipts(table), field) for table, field in waiting]
+        replies = ask_many(self._redis, asked, confirmed=True)
         for place, receipt in zip(waiting, replies, strict=True):
             if isinstance(receipt, bytes):
                 _call_all(self._take(place), _decode(receipt))

@@ -49,7 +49,9 @@ _ALL = _words(
 _LISTEN = _words("publish subscribe unsubscribe spublish ssubscribe sunsubscribe")
 _INTAKE = _words("hget hset hincrby pttl pexpire sismember xlen xtrim xadd xrevrange")
 _VIEWS = _words("hget hmget xrange")
-_TO_INTAKE = _m("cmd", "in:*", "rl")
+_MARK = "m:{*}:mk"
+"""Written by whoever waits for replicas to confirm (`services.store.routing`); nobody reads it."""
+_TO_INTAKE = (*_m("cmd", "in:*", "rl"), _MARK)
 _FROM_INTAKE = _m("st", "dd:*", "tables", "vw:*", "fd:*")
 _QUEUE = _words(
     "get set setex del exists expire persist lpush rpush lpop blpop lrem llen lrange lmove blmove lpos hset hget"
@@ -100,7 +102,7 @@ ROLES: Mapping[str, Rights] = {
     "projector": Rights(
         _ALL | _PROCESSES | _QUEUE,
         _m("ev:*", "vw:*", "tables", "due", "st"),
-        (*_m("log", "hd", "stuck", "buys", "todo", "arch", "acct:*", "tr:*", "post:*"), "pj:*", "rq:*"),
+        (*_m("log", "hd", "stuck", "buys", "todo", "arch", "acct:*", "tr:*", "post:*"), _MARK, "pj:*", "rq:*"),
     ),
     "jobs": Rights(
         _ALL | _INTAKE | _VIEWS | _QUEUE | _words("publish spublish"),
@@ -111,7 +113,8 @@ ROLES: Mapping[str, Rights] = {
     "archive": Rights(
         _ALL | _words("hget hset smembers xrange xrevrange xtrim zadd zrange zrem zscore"),
         _m("tables"),
-        (*_m("ev:*", "sn:*", "arch", "todo"), *_pj("fold:*")),  # A script wants full rights to all that it is given.
+        # A script wants full rights to all that it is given.
+        (*_m("ev:*", "sn:*", "arch", "todo"), _MARK, *_pj("fold:*")),
     ),
     "auditor": Rights(
         _ALL | _LISTEN | _words("hget hmget xrange xrevrange"),
@@ -132,7 +135,7 @@ ROLES: Mapping[str, Rights] = {
             "scan unlink rename xdel sismember hstrlen memory|usage srandmember llen lindex config|get"
         ),
         ("m:*", "rq:*"),
-        (*_m("cmd", "in:*", "rl", "dlq", "dlh"), "pj:*", "pjx:*"),
+        (*_TO_INTAKE, *_m("dlq", "dlh"), "pj:*", "pjx:*"),
         (_BELL,),
     ),
 }

@@ -6,7 +6,7 @@ unknown, and ends in StoreUnavailable for the whole batch: the caller repeats it
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hiredis import pack_command
 from redis import ConnectionPool
@@ -25,16 +25,21 @@ _ASKING: bytes = pack_command(("ASKING",))
 
 def mark(tag: str) -> str:
     """A key that is written only so that a connection has something for replicas to confirm; see `confirming`."""
-    return f"m:{{{tag}}}:mark"
+    return f"m:{{{tag}}}:mk"
 
 
-def confirming(tag: str, replicas: int) -> tuple[Request, Request]:
-    """Two requests that follow a batch on its connection: the reply to the second is how many replicas have it all.
+CONFIRMING = 4
+
+
+def confirming(tag: str, replicas: int) -> tuple[Request, ...]:
+    """CONFIRMING requests that follow a batch on its connection; `confirmations` reads their replies.
 
     A server waits for what this connection has written. A repeated command may write nothing, though its first
-    try lies unconfirmed on the master: so something is written behind it.
+    try lies unconfirmed on the master: so something is written behind it. ROLE before tells how far the master had
+    got with the batch, ROLE after tells which replicas have got so far: WAIT would count one replica twice that has
+    come back while its broken connection is not yet noticed.
     """
-    return ("SET", mark(tag), ""), ("WAIT", replicas, WAIT_MS)
+    return ("ROLE",), ("HSET", mark(tag), "v", ""), ("WAIT", replicas, WAIT_MS), ("ROLE",)
 
 
 class _Part:
@@ -127,14 +132,40 @@ def _fill(replies: list[Any], cluster: Cluster, parts: dict[ConnectionPool, _Par
         for place, reply in zip((place for place in part.places if place is not None), answered, strict=True):
             replies[place] = reply
         if replicas and not all(isinstance(each, Exception) and was_not_executed(each) for each in answered):
-            check_confirmed(outcome[-2:], replicas)
+            check_confirmed(outcome[-CONFIRMING:], replicas)
 
 
 def check_confirmed(last: Sequence[Any], replicas: int) -> None:
-    """Have enough replicas confirmed, by the replies to `confirming`? Raises StoreUnavailable."""
-    written, confirmed = last
-    if isinstance(written, Exception) or isinstance(confirmed, Exception) or confirmed < replicas:
-        raise StoreUnavailable(f"not confirmed by {replicas} replicas: {written!r} {confirmed!r}")
+    """Have so many replicas confirmed, by the replies to `confirming`? Raises StoreUnavailable."""
+    found = confirmations(last)
+    if found.confirmed < replicas:
+        raise unconfirmed(found, replicas)
+
+
+class Confirmations(NamedTuple):
+    """How many replicas are connected to a master, and how many of them have all of a batch."""
+
+    connected: int
+    confirmed: int
+
+
+def confirmations(last: Sequence[Any]) -> Confirmations:
+    """What the replies to `confirming` say. Raises StoreUnavailable."""
+    before, _, _, after = last
+    failed = next((each for each in last if isinstance(each, Exception)), None)
+    if failed is not None:
+        raise StoreUnavailable(f"not confirmed by replicas: {failed}") from failed
+    if not before[0] == after[0] == b"master":
+        raise StoreUnavailable("not confirmed by replicas: it is no master any more")
+    connected = {(host, port) for host, port, _ in after[2]}
+    return Confirmations(len(connected), len({(host, port) for host, port, at in after[2] if int(at) >= before[1]}))
+
+
+def unconfirmed(found: Confirmations, wanted: int) -> StoreUnavailable:
+    """Why nothing is answered."""
+    return StoreUnavailable(
+        f"not confirmed by {wanted} replicas: {found.connected} are connected, {found.confirmed} have confirmed"
+    )
 
 
 def _again(

@@ -11,16 +11,19 @@ from redis.exceptions import AskError, MovedError, RedisClusterException
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from services.store.slots import slot_of_tag
+from services.store.watched import Watchers
 
 LOOK_SECONDS = 0.02
 """At least so long between two looks at the map, however many requests fail."""
 
 
 class Single(Redis):
-    """A store with one master. `replicas` must confirm what is written before anybody hears of it."""
+    """A store with one master. `replicas` must confirm what is written before anybody hears of it; `watchers` are
+    the sentinels, where there are some."""
 
     replicas = 0
     is_cluster = False
+    watchers: Watchers | None = None
 
 
 class Cluster(Redis):
@@ -135,6 +138,18 @@ def masters(redis: Redis) -> list[Redis]:
     return redis.masters() if is_cluster(redis) else [redis]
 
 
+def watchers_of(redis: Redis) -> Watchers | None:
+    """The sentinels that watch a store, if any do."""
+    found: Watchers | None = getattr(redis, "watchers", None)
+    return found
+
+
 def replicas_of(redis: Redis) -> int:
-    """How many replicas must confirm what is written through `redis`."""
-    return getattr(redis, "replicas", 0)
+    """How many replicas must confirm what is written through `redis`.
+
+    Where sentinels watch, it is all that they know, if any must: they choose the next master without asking the one
+    that lives, and a replica that still follows it would go on confirming what the chosen one has never got.
+    """
+    least: int = getattr(redis, "replicas", 0)
+    watchers = watchers_of(redis)
+    return least if watchers is None or not least else max(least, watchers.known)

@@ -1,4 +1,7 @@
-"""The read side: a table as one seat may see it, what that seat was told, the answers to its commands."""
+"""The read side: a table as one seat may see it, what that seat was told, the answers to its commands.
+
+Where replicas must confirm, what is read here is shown only once they have it: it can not be taken back.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,7 +10,7 @@ import msgspec
 from redis import Redis
 
 from services.store import keys
-from services.store.wire import Reply, ask, ask_many, fields_of, first_error
+from services.store.wire import Reply, ask_many, fields_of, first_error
 
 SPECTATOR = b'"seat":null,"hand":[],"legal":[]'
 
@@ -45,12 +48,13 @@ class Feed(NamedTuple):
 
 def current(redis: Redis, table: str) -> Current | None:
     """The table now, or None when it does not exist."""
-    return _current(ask(redis, "HMGET", keys.view(table), *_VIEW))
+    [found] = current_many(redis, [table])
+    return found
 
 
 def current_many(redis: Redis, tables: Sequence[str]) -> list[Current | None]:
     """`current` of each, in one round trip."""
-    replies = ask_many(redis, [("HMGET", keys.view(table), *_VIEW) for table in tables])
+    replies = ask_many(redis, [("HMGET", keys.view(table), *_VIEW) for table in tables], confirmed=True)
     first_error(replies)
     return [_current(reply) for reply in replies]
 
@@ -69,9 +73,8 @@ def view_bytes(table: Current, seat: int | None) -> bytes:
 def receipt(redis: Redis, aggregate: str, actor: str, key: str) -> dict[str, Any] | None:
     """The answer to a command: `{"s": "applied" | "refused" | "queued", …}`, or None when unknown."""
     field = keys.receipt_field(actor, key)
-    replies = ask_many(
-        redis, [("HGET", keys.receipts(aggregate), field), ("HGET", keys.reservations(aggregate), field)]
-    )
+    asked = [("HGET", keys.receipts(aggregate), field), ("HGET", keys.reservations(aggregate), field)]
+    replies = ask_many(redis, asked, confirmed=True)
     first_error(replies)
     if replies[0] is not None:
         return _decode(replies[0])
@@ -88,6 +91,7 @@ def feed(redis: Redis, table: str, after: int, limit: int) -> Feed | None:
             ("XRANGE", name, "-", "+", "COUNT", 1),
             ("HGET", keys.view(table), "v"),
         ],
+        confirmed=True,
     )
     first_error(replies)
     found, first, version = replies

@@ -9,9 +9,9 @@ from redis.exceptions import ConnectionError, ReadOnlyError, ResponseError, Time
 
 from services.store.away import StoreUnavailable, is_away, named
 from services.store.lines import exchange, hang_up
-from services.store.routing import ask_nodes, check_confirmed, confirming
+from services.store.routing import CONFIRMING, ask_nodes, confirmations, confirming, unconfirmed
 from services.store.slots import HOME, Argument, Request, tag_of
-from services.store.topology import is_cluster, masters, replicas_of
+from services.store.topology import is_cluster, masters, replicas_of, watchers_of
 
 __all__ = [
     "Argument", "Fields", "Reply", "Request", "StoreUnavailable", "ask", "ask_each_master", "ask_many", "confirm",
@@ -39,8 +39,8 @@ def store_ms(redis: Redis) -> int:
 def ask_many(redis: Redis, requests: Sequence[Request], *, confirmed: bool = False) -> list[Reply]:
     """The replies to all requests in order, in one round trip; to one at fault, its ResponseError.
 
-    On a cluster it is one to each node concerned, all at once. `confirmed`: and only once as many replicas have what
-    was written as `redis` asks for. Raises StoreUnavailable: any of them may have taken effect.
+    On a cluster it is one to each node concerned, all at once. `confirmed`: and only once as many replicas have all
+    that was written or read as `redis` asks for. Raises StoreUnavailable: any of them may have taken effect.
     The library's own pipeline spends about twice the time on a request and reshapes its reply.
     """
     if not requests:
@@ -49,7 +49,7 @@ def ask_many(redis: Redis, requests: Sequence[Request], *, confirmed: bool = Fal
     if is_cluster(redis):
         replies = ask_nodes(redis, requests, replicas)
     elif replicas:
-        replies = _ask_and_wait(redis, requests, replicas)
+        replies = _ask_and_wait(redis, requests)
     else:
         replies = _ask_one(redis, requests)
     for reply in replies:
@@ -88,15 +88,33 @@ def _ask_one(redis: Redis, requests: Sequence[Request]) -> list[Reply]:
         raise named(error) from error
 
 
-def _ask_and_wait(redis: Redis, requests: Sequence[Request], replicas: int) -> list[Reply]:
+def _ask_and_wait(redis: Redis, requests: Sequence[Request]) -> list[Reply]:
+    watchers = watchers_of(redis)
+    if watchers is not None and not watchers.known:
+        _find_master(redis)
+    replicas = replicas_of(redis)
     tag = next((tag for tag in map(tag_of, requests) if tag is not None), HOME)
-    *replies, written, confirmed = _ask_one(redis, [*requests, *confirming(tag, replicas)])
+    replies = _ask_one(redis, [*requests, *confirming(tag, replicas)])
     try:
-        check_confirmed((written, confirmed), replicas)
+        found = confirmations(replies[-CONFIRMING:])
+        if found.confirmed < replicas:
+            raise unconfirmed(found, replicas)
     except StoreUnavailable:
         hang_up(redis.connection_pool)  # Perhaps it is cut off, and another is the master now.
         raise
-    return replies
+    if watchers is not None:
+        watchers.known = max(watchers.known, found.connected)
+        if found.confirmed < replicas_of(redis):  # There are more than we knew: the next try waits for all.
+            raise unconfirmed(found, replicas_of(redis))
+    return replies[:-CONFIRMING]
+
+
+def _find_master(redis: Redis) -> None:
+    """Ask the sentinels, which also tell how many replicas there are. Raises StoreUnavailable."""
+    try:
+        redis.connection_pool.get_master_address()  # type: ignore[attr-defined]
+    except (ConnectionError, TimeoutError) as error:
+        raise named(error) from error
 
 
 def fields_of(pairs: Sequence[bytes] | Mapping[bytes, bytes]) -> Fields:

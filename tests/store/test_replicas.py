@@ -4,12 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 from redis import Redis
+from redis.exceptions import ReadOnlyError
 
 from services.intake import Submitted, submit
-from services.store import accounts, channels, history, keys, leases, routing
+from services.store import accounts, channels, history, keys, leases, rights, routing, views
 from services.store.append import apply_many, tell_to_look
 from services.store.connect import connect, patiently
 from services.store.feed import Change, Feed
+from services.store.topology import watchers_of
 from services.store.wire import StoreUnavailable, ask_many
 from services.worker.handle import Desk
 from services.worker.loop import Worker
@@ -86,6 +88,113 @@ def test_more_replicas_than_there_are_never_confirm(
     with pytest.raises(StoreUnavailable, match="not confirmed by 3"):
         submit(demanding, OPEN)
     demanding.close()
+
+
+def test_what_is_read_is_shown_once_a_replica_has_it(store: Redis, silent: Silent) -> None:
+    lease = claim(store)
+    apply_many(store, [entry(position(lease, 1), 0)])
+    assert views.current(store, TABLE).version == 1
+    with silent, pytest.raises(StoreUnavailable, match="not confirmed"):
+        apply_many(store, [entry(position(lease, 2), 1)])
+    with silent:
+        for look in (
+            lambda: views.current(store, TABLE), lambda: views.feed(store, TABLE, 0, 9),
+            lambda: views.receipt(store, TABLE, ANA, "k2"),
+        ):
+            with pytest.raises(StoreUnavailable, match="not confirmed"):
+                look()
+    assert patiently(lambda: views.current(store, TABLE), 10.0).version == 2
+
+
+def test_the_users_of_roles_may_wait_for_replicas(
+    several: topologies.Watched | topologies.Clustered, store: Redis
+) -> None:
+    masters = several.masters() if isinstance(several, topologies.Clustered) else [several.master()]
+    for role in rights.ROLES.keys() - {"auditor", "status"}:
+        for each in masters:
+            each.client.execute_command("ACL", "SETUSER", role, *rights.words(role, "secret"))
+        with connect(several.url.replace("://", f"://{role}:secret@"), replicas=1) as client:
+            ask_many(client, [("TIME",)], confirmed=True)
+        for each in masters:
+            each.client.execute_command("ACL", "DELUSER", role)
+
+
+class TestWhereSentinelsWatch:
+    """All replicas must confirm, as any of them may be the next master while the last one lives on."""
+
+    @pytest.fixture
+    def watched(self, running_topologies: Running) -> topologies.Watched:
+        found = running_topologies.setdefault("sentinel", topologies.Watched(topologies.KIND))
+        assert isinstance(found, topologies.Watched)
+        if found.servers[0].process is None:
+            found.start()
+        emptied(found.url).close()
+        return found
+
+    def test_one_of_two_is_not_enough(self, watched: topologies.Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(routing, "WAIT_MS", 500)
+        with connect(watched.url, replicas=1) as client:
+            assert patiently(lambda: submit(client, OPEN), 60.0).status in ("new", "dup")
+            away = next(each for each in watched.servers if each is not watched.master())
+            away.pause()
+            try:
+                with pytest.raises(StoreUnavailable, match="not confirmed by 2 replicas"):
+                    submit(client, OPEN._replace(key="k2"))
+            finally:
+                away.pause(on=False)
+            assert patiently(lambda: submit(client, OPEN._replace(key="k2")), 10.0).status == "dup"
+
+    def test_one_that_is_gone_is_waited_for_until_the_sentinels_forget_it(
+        self, watched: topologies.Watched, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(routing, "WAIT_MS", 500)
+        away = next(each for each in watched.servers if each is not watched.master())
+        away.kill()
+        try:
+            with connect(watched.url, replicas=1) as client:
+                with pytest.raises(StoreUnavailable, match="not confirmed by 2 replicas: 1 are connected"):
+                    submit(client, OPEN)
+                watched.forget()
+                assert patiently(lambda: submit(client, OPEN), 30.0).status in ("new", "dup")
+        finally:
+            watched.heal()
+            watched.forget()
+            watched.await_known()
+
+    def test_a_replica_more_than_the_sentinels_told_is_waited_for_as_well(self, watched: topologies.Watched) -> None:
+        with connect(watched.url, replicas=1) as client:
+            patiently(lambda: submit(client, OPEN), 60.0)
+            watchers = watchers_of(client)
+            assert watchers is not None
+            watchers.known = 1
+            patiently(lambda: submit(client, OPEN), 1.0)
+            assert watchers.known == 2
+
+
+def replied(*replicas: tuple[bytes, int], at: int = 100) -> list[object]:
+    """The replies of a master at `at` to which these replicas, each by its port, are connected."""
+    listed = [[b"127.0.0.1", port, b"%d" % place] for port, place in replicas]
+    return [[b"master", at, []], 0, len(replicas), [b"master", at + 9, listed]]
+
+
+@pytest.mark.parametrize(("replies", "connected", "confirmed"), [
+    (replied((b"1", 100), (b"2", 99)), 2, 1),
+    (replied((b"1", 99), (b"2", 99)), 2, 0),
+    (replied((b"1", 100), (b"2", 109)), 2, 2),
+    (replied((b"1", 100), (b"1", 104)), 1, 1),
+    (replied((b"1", 50), (b"1", 104), (b"2", 100)), 2, 2),
+], ids=["one", "none yet", "both", "one replica twice", "an old connection of one is still listed"])
+def test_who_has_confirmed(replies: list[object], connected: int, confirmed: int) -> None:
+    assert routing.confirmations(replies) == (connected, confirmed)
+
+
+@pytest.mark.parametrize("replies", [
+    [[b"master", 100, []], 0, 2, [b"slave", b"h", 1, b"connected", 200]],
+    [[b"master", 100, []], ReadOnlyError("READONLY"), 2, [b"master", 100, []]],
+], ids=["replaced meanwhile", "nothing could be written"])
+def test_nobody_has_confirmed_what_may_not_be_the_masters(replies: list[object]) -> None:
+    with pytest.raises(StoreUnavailable, match="not confirmed"):
+        routing.confirmations(replies)
 
 
 def test_live_readers_are_told_only_what_a_replica_has(store: Redis, silent: Silent) -> None:

@@ -7,7 +7,7 @@ from redis import Redis
 from redis.exceptions import NoPermissionError, ResponseError
 
 from services.intake import Submitted, submit
-from services.store import asking, channels, keys, leases, rights, views
+from services.store import asking, channels, keys, leases, rights, routing, views
 from services.store.append import apply_many
 from services.store.connect import connect
 from services.store.wire import ask, ask_many
@@ -29,12 +29,12 @@ KINDS = {
     "sum": keys.tallies(), "made": keys.installation(), "seen": keys.workers_seen(), "gaps": keys.workers_gaps(),
     "versions": keys.lobby_versions(), "cp": keys.checkpoint(f"p{PARTITION}"), "lobby_cp": keys.checkpoint("lobby"),
     "hold": keys.hold(f"p{PARTITION}"), "fresh": keys.scratch(keys.bank(TABLE)), "queue": "rq:queue:bots",
-    "mine": "somebody:elses",
+    "mark": routing.mark(f"p{PARTITION}"), "mine": "somebody:elses",
 }
 """A real name of each kind of key, and one that is none of ours."""
 TABLES = (
     "cmd log due tables lease st dlq dlh in rl dd ev fd vw sn arch todo acct tr post buys hd stuck roll sum seen gaps"
-    " made"
+    " made mark"
 )
 PROJECTED = "fold frozen bank rec sec score bal lobby order versions cp lobby_cp hold"
 
@@ -51,15 +51,15 @@ MAY_READ = {
     "operator": f"{TABLES} queue",
 }
 MAY_READ_AND_WRITE = {
-    "api": "cmd in rl",
-    "push": "cmd in rl",
+    "api": "cmd in rl mark",
+    "push": "cmd in rl mark",
     "worker": TABLES,
-    "projector": f"log hd stuck buys todo arch acct tr post {PROJECTED} queue",
-    "jobs": "cmd in rl queue",
-    "archive": "ev sn arch todo fold",
+    "projector": f"mark log hd stuck buys todo arch acct tr post {PROJECTED} queue",
+    "jobs": "cmd in rl queue mark",
+    "archive": "mark ev sn arch todo fold",
     "auditor": "",
     "status": "cmd",
-    "operator": f"cmd in rl dlq dlh {PROJECTED} fresh",
+    "operator": f"cmd in rl mark dlq dlh {PROJECTED} fresh",
 }
 MAY_READ["front"], MAY_READ_AND_WRITE["front"] = MAY_READ["api"], MAY_READ_AND_WRITE["api"]
 NO_CLIENT_READS = ("ev", "sn", "sec", "dlq", "dlh", "queue", "fresh", "due", "buys", "stuck", "arch")
