@@ -3,7 +3,8 @@
 
     python3 deploy/dev.py serve [options of marias serve]
     python3 deploy/dev.py test [options of pytest]
-    python3 deploy/dev.py faults [--short|--night] [--seed N] [--seconds N] [--only NAME,...] [--report FILE]
+    python3 deploy/dev.py faults [--store embedded|sentinel|cluster] [--short|--night] [--seed N] [--seconds N]
+                                 [--only NAME,...] [--report FILE]
     python3 deploy/dev.py run COMMAND ...      any other command of marias
 
 Only the standard library is used, and this file itself is read by any Python 3.6 or later, so that a wrong

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -33,16 +34,32 @@ def free_port() -> int:
             return port
 
 
+class Place(NamedTuple):
+    """Where a server runs: its address, and the words that start a program there."""
+
+    address: str = "127.0.0.1"
+    prefix: tuple[str, ...] = ()
+
+
+HERE = (Place(),)
+
+
 class Node:
     """One server on a port of its own."""
 
-    def __init__(self, program: Path, folder: Path, words: Sequence[str], port: int | None = None) -> None:
-        self.port = port or free_port()
+    def __init__(self, program: Path, folder: Path, words: Sequence[str], place: Place = HERE[0]) -> None:
+        self.port = free_port()
+        self.place = place
         self.folder = folder / str(self.port)
         self.folder.mkdir()
-        self.words = [str(program), *words]
+        self.words = [*place.prefix, str(program), *words]
         self.process: subprocess.Popen[bytes] | None = None
-        self.client = Redis("127.0.0.1", self.port, socket_timeout=5, retry=None)
+        self.client = Redis(place.address, self.port, socket_timeout=5, socket_connect_timeout=2, retry=None)
+
+    @property
+    def address(self) -> str:
+        """Its host and port, as addresses of stores have them."""
+        return f"{self.place.address}:{self.port}"
 
     def start(self) -> "Node":
         """Start it, without waiting."""
@@ -82,15 +99,18 @@ class Node:
 class _Several:
     """What all have in common: a folder, nodes, and an end."""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Sequence[Place]) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="marias-"))
+        self.places = places
         self.nodes: list[Node] = []
 
-    def settings(self, *names: str, fsync: str) -> list[str]:
-        """The words that start a node with the files `names` of deploy/store."""
+    def node(self, program: Path, number: int, *names: str, fsync: str) -> Node:
+        """A node with the files `names` of deploy/store, on one of the places."""
+        place = self.places[number % len(self.places)]
         chosen = [line for name in names for line in _lines(CONFIGURATIONS / name)]
         words = [word for name, value in chosen for word in (f"--{name}", value)]
-        return [*words, "--appendfsync", fsync, "--bind", "127.0.0.1", "--loglevel", "notice"]
+        reach = ["--bind", place.address, "--protected-mode", "no" if place.prefix else "yes"]
+        return Node(program, self.folder, [*words, "--appendfsync", fsync, *reach, "--loglevel", "notice"], place)
 
     def await_up(self) -> None:
         """Wait until all nodes answer."""
@@ -112,20 +132,19 @@ class _Several:
 class Watched(_Several):
     """A master with two replicas, and three sentinels that watch them."""
 
-    def __init__(self, kind: str = "valkey", fsync: str = "everysec") -> None:
-        super().__init__()
+    def __init__(self, kind: str = "valkey", fsync: str = "everysec", places: Sequence[Place] = HERE) -> None:
+        super().__init__(places)
         program = servers.program(kind)
-        words = self.settings("node.conf", fsync=fsync)
-        self.servers = [Node(program, self.folder, words) for _ in range(3)]
+        self.servers = [self.node(program, number, "node.conf", fsync=fsync) for number in range(3)]
         for replica in self.servers[1:]:
-            replica.words += ["--replicaof", f"127.0.0.1 {self.servers[0].port}"]
-        self.sentinels = [self._sentinel(program) for _ in range(3)]
+            replica.words += ["--replicaof", self.servers[0].address.replace(":", " ")]
+        self.sentinels = [self._sentinel(program, places[number % len(places)]) for number in range(3)]
         self.nodes = [*self.servers, *self.sentinels]
 
     @property
     def url(self) -> str:
         """The address by its sentinels."""
-        hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.sentinels)
+        hosts = ",".join(each.address for each in self.sentinels)
         return f"redis+sentinel://{hosts}/marias"
 
     def start(self) -> "Watched":
@@ -167,13 +186,14 @@ class Watched(_Several):
         state = sentinel.client.sentinel_masters()["marias"]
         return bool(state["num-other-sentinels"] == 2 and state["num-slaves"] == 2)
 
-    def _sentinel(self, program: Path) -> Node:
+    def _sentinel(self, program: Path, place: Place) -> Node:
         """Its file is written by itself, so each has a copy; the words of a command line would be lost."""
-        node = Node(program, self.folder, [])
+        node = Node(program, self.folder, [], place)
         file = node.folder / "sentinel.conf"
         text = (CONFIGURATIONS / "sentinel.conf").read_text()
-        text = text.replace("127.0.0.1 6379", f"127.0.0.1 {self.servers[0].port}")
-        file.write_text(f"{text}\nport {node.port}\ndir {node.folder}\nbind 127.0.0.1\n")
+        text = text.replace("127.0.0.1 6379", self.servers[0].address.replace(":", " "))
+        reach = f"bind {place.address}\nprotected-mode {'no' if place.prefix else 'yes'}"
+        file.write_text(f"{text}\nport {node.port}\ndir {node.folder}\n{reach}\n")
         node.words += [str(file), "--sentinel"]
         return node
 
@@ -181,20 +201,22 @@ class Watched(_Several):
 class Clustered(_Several):
     """A cluster of three masters with `replicas` each."""
 
-    def __init__(self, kind: str = "valkey", replicas: int = 2, fsync: str = "everysec") -> None:
-        super().__init__()
+    def __init__(
+        self, kind: str = "valkey", replicas: int = 2, fsync: str = "everysec", places: Sequence[Place] = HERE
+    ) -> None:
+        super().__init__(places)
         program = servers.program(kind)
-        words = self.settings("node.conf", "cluster.conf", fsync=fsync)
         self.replicas = replicas
-        for _ in range(3 * (1 + replicas)):
-            node = Node(program, self.folder, words)
+        for number in range(3 * (1 + replicas)):
+            # A master and its replicas each at another place.
+            node = self.node(program, number + number // 3, "node.conf", "cluster.conf", fsync=fsync)
             node.words += ["--cluster-port", str(free_port())]
             self.nodes.append(node)
 
     @property
     def url(self) -> str:
         """The address by a master and two replicas of others."""
-        return f"redis+cluster://{','.join(f'127.0.0.1:{each.port}' for each in self.nodes[::4])}"
+        return f"redis+cluster://{','.join(each.address for each in self.nodes[::4])}"
 
     def start(self) -> "Clustered":
         """Start all, introduce them to each other, share the slots and appoint the replicas."""
@@ -211,7 +233,7 @@ class Clustered(_Several):
             )
         for node in others:
             bus = int(node.words[node.words.index("--cluster-port") + 1])
-            first.client.execute_command("CLUSTER", "MEET", "127.0.0.1", node.port, bus)
+            first.client.execute_command("CLUSTER", "MEET", node.place.address, node.port, bus)
         for node in self.nodes:
             wait_for(lambda node=node: len(table(node)) == len(self.nodes), node.said)
         for number, node in enumerate(self.nodes[3:]):
@@ -272,7 +294,7 @@ def text_of(node: Node, *words: str) -> str:
 
 def table(node: Node) -> list[str]:
     """What a node knows of the cluster, a line for each node that has shaken hands."""
-    client = Redis("127.0.0.1", node.port, socket_timeout=5, retry=None, decode_responses=True)
+    client = Redis(node.place.address, node.port, socket_timeout=5, retry=None, decode_responses=True)
     client.response_callbacks.pop("CLUSTER NODES", None)
     try:
         lines = str(client.execute_command("CLUSTER NODES")).splitlines()
@@ -308,7 +330,7 @@ def move_key_by_key(cluster: Clustered, key: str) -> None:
     target.client.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", identity(source))
     source.client.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", identity(target))
     while found := source.client.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 10):
-        source.client.execute_command("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", *found)
+        source.client.execute_command("MIGRATE", target.place.address, target.port, "", 0, 5000, "KEYS", *found)
         time.sleep(0.02)
     for each in (target, source):
         each.client.execute_command("CLUSTER", "SETSLOT", slot, "NODE", identity(target))

@@ -51,7 +51,7 @@ def kill_jobs(scene: Scene) -> None:
     _kill(scene, "jobs")
 
 
-@fault("3", weight=2)
+@fault("3", weight=2, stores=("embedded",))
 def kill_store(scene: Scene) -> None:
     """kill -9 of the store; it is started again at once."""
     for each in scene.system.store.programs:

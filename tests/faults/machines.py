@@ -21,19 +21,19 @@ class MachineStore(LocalStore):
         super().__init__(folder, environment=self.machine.environment if self.machine else {})
 
 
-@fault("4", weight=2, needs=why_not)
+@fault("4", weight=2, needs=why_not, stores=("embedded",))
 def power_cut(scene: Scene) -> None:
     """The store's machine loses its power: what no fsync has covered is gone."""
     _cut(scene, None)
 
 
-@fault("4", needs=why_not)
+@fault("4", needs=why_not, stores=("embedded",))
 def torn_power_cut(scene: Scene) -> None:
     """The same, but a random part of the last write has reached the disk."""
     _cut(scene, scene.chance)
 
 
-@fault("7", needs=why_not)
+@fault("7", needs=why_not, stores=("embedded",))
 def slow_disk(scene: Scene) -> None:
     """Every fsync of the store takes longer for some seconds."""
     if (found := _of(scene)) is not None:
@@ -42,7 +42,7 @@ def slow_disk(scene: Scene) -> None:
         found[1].set(fsync_milliseconds=0)
 
 
-@fault("8", needs=why_not)
+@fault("8", needs=why_not, stores=("embedded",))
 def store_clock_forward(scene: Scene) -> None:
     """The store's wall clock is put an hour forward, for good."""
     if (found := _of(scene)) is not None:

@@ -95,10 +95,29 @@ MUTATIONS = (
     ),
     Mutation(
         "the wait for replicas, before anybody hears of it", "services/store/routing.py",
-        "if isinstance(written, Exception) or isinstance(confirmed, Exception) or confirmed < replicas:", "if False:",
+        "len({(host, port) for host, port, at in after[2] if int(at) >= before[1]})", "99",
         ("tests/store/test_replicas.py::test_a_command_is_taken_in_once_a_replica_has_it",
          "tests/store/test_replicas.py::test_live_readers_are_told_only_what_a_replica_has"),
         promised=True,
+    ),
+    Mutation(
+        "where sentinels watch: all replicas confirm, not some", "services/store/topology.py",
+        "return least if watchers is None or not least else max(least, watchers.known)", "return least",
+        ("tests/store/test_replicas.py::TestWhereSentinelsWatch::test_one_of_two_is_not_enough",
+         "tests/store/test_replicas.py::TestWhereSentinelsWatch"
+         "::test_one_that_is_gone_is_waited_for_until_the_sentinels_forget_it"),
+    ),
+    Mutation(
+        "a replica confirms once, over however many connections", "services/store/routing.py",
+        "len({(host, port) for host, port, at in after[2] if int(at) >= before[1]})",
+        "len([(host, port) for host, port, at in after[2] if int(at) >= before[1]])",
+        ("tests/store/test_replicas.py::test_who_has_confirmed",),
+    ),
+    Mutation(
+        "what is read is shown once replicas have it", "services/store/views.py",
+        'replies = ask_many(redis, [("HMGET", keys.view(table), *_VIEW) for table in tables], confirmed=True)',
+        'replies = ask_many(redis, [("HMGET", keys.view(table), *_VIEW) for table in tables])',
+        ("tests/store/test_replicas.py::test_what_is_read_is_shown_once_a_replica_has_it",),
     ),
     Mutation(
         "the cursor goes on together with the events", APPLY,

@@ -36,6 +36,9 @@ class Store(Protocol):
     def is_ready(self) -> bool:
         """Does it answer?"""
 
+    def can_confirm(self) -> bool:
+        """Are the replicas there without which nothing is answered?"""
+
 
 @dataclass
 class Program:
@@ -131,6 +134,10 @@ class LocalStore:
         """Does it answer?"""
         return embedded.is_ready(self.path)
 
+    def can_confirm(self) -> bool:
+        """It has no replicas."""
+        return True
+
 
 @dataclass(frozen=True)
 class Node:
@@ -207,11 +214,11 @@ class System:
         return {port for node in self.nodes for port in (node.http, node.socket)}
 
     def can_play(self, roll: Sequence[str]) -> bool:
-        """Is there a worker that has begun to work (it is on the `roll`), still runs and is not paused, and a node
-        that takes commands?"""
+        """Is there a worker that has begun to work (it is on the `roll`), still runs and is not paused, a node that
+        takes commands, and whoever must confirm?"""
         signed = {name.partition(".")[0].rpartition("-")[2] for name in roll}
         works = any(each.lives and each.process and str(each.process.pid) in signed for each in self.of("worker"))
-        return works and any(
+        return works and self.store.can_confirm() and any(
             any(each.lives for each in self.of(kind)) and listens(node.http)
             for kind, node in zip(("front", "api"), self.nodes, strict=True)
         )

@@ -58,9 +58,14 @@ class Scene:
 Inject = Callable[[Scene], None]
 
 
+STORES = ("embedded", "sentinel", "cluster")
+"""The kinds of store that a run can be made on."""
+
+
 class Fault(NamedTuple):
     """`inject` does it, and returns when it is over. `rows` of the fault plan; `weight`: how often, beside others;
-    `needs` says why it cannot be made on this machine, or gives None; `night`: too long for the short form."""
+    `needs` says why it cannot be made on this machine, or gives None; `night`: too long for the short form;
+    `stores`: the kinds of store that it can be made on."""
 
     name: str
     rows: str
@@ -69,13 +74,15 @@ class Fault(NamedTuple):
     weight: int
     night: bool
     needs: Callable[[], str | None]
+    stores: tuple[str, ...]
 
 
 FAULTS: dict[str, Fault] = {}
 
 
 def fault(
-    rows: str, *, weight: int = 1, night: bool = False, needs: Callable[[], str | None] = lambda: None
+    rows: str, *, weight: int = 1, night: bool = False, needs: Callable[[], str | None] = lambda: None,
+    stores: tuple[str, ...] = STORES,
 ) -> Callable[[Inject], Inject]:
     """Enter a function into the table of faults; its name and the first line of its words are the fault's."""
 
@@ -83,7 +90,8 @@ def fault(
         name = inject.__name__.replace("_", "-")
         assert name not in FAULTS, name
         assert inject.__doc__, name
-        FAULTS[name] = Fault(name, rows, inject.__doc__.strip().splitlines()[0], inject, weight, night, needs)
+        says = inject.__doc__.strip().splitlines()[0]
+        FAULTS[name] = Fault(name, rows, says, inject, weight, night, needs, stores)
         return inject
 
     return enter

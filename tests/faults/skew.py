@@ -20,7 +20,7 @@ OLDER_TREE = "MARIAS_FAULTS_OLDER"
 SENDER = "u-00-00000000000000ff"
 
 
-@fault("12")
+@fault("12", stores=("embedded",))
 def newer_event(scene: Scene) -> None:
     """An event of a newer version stands in a table: its partition waits, the others go on, and it can be healed."""
     table = _fresh_table(scene)
@@ -73,7 +73,7 @@ def _no_older_build() -> str | None:
     return None if os.environ.get(OLDER_TREE) else f"{OLDER_TREE} must name the tree of an older build"
 
 
-@fault("12", needs=_no_older_build)
+@fault("12", needs=_no_older_build, stores=("embedded",))
 def older_build(scene: Scene) -> None:
     """Workers of an older build work beside those of this one, as in a deploy that goes back and forth.
 

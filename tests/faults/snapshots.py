@@ -9,25 +9,25 @@ from tests.faults.registry import Scene, fault
 Fields = dict[bytes, bytes]
 
 
-@fault("13")
+@fault("13", stores=("embedded",))
 def truncated_snapshot(scene: Scene) -> None:
     """The snapshot of a table is cut off in the middle."""
     _spoil(scene, lambda kept: {b"b": kept[b"b"][: len(kept[b"b"]) // 2]})
 
 
-@fault("13")
+@fault("13", stores=("embedded",))
 def foreign_snapshot(scene: Scene) -> None:
     """The snapshot of a table is of another build."""
     _spoil(scene, lambda _: {b"x": b"another", b"b": b'{"what":"ever"}'})
 
 
-@fault("13")
+@fault("13", stores=("embedded",))
 def future_snapshot(scene: Scene) -> None:
     """The snapshot of a table says that it is of a version that the table has not reached."""
     _spoil(scene, lambda kept: {b"v": b"%d" % (int(kept[b"v"]) + 100_000)})
 
 
-@fault("13")
+@fault("13", stores=("embedded",))
 def stale_snapshot(scene: Scene) -> None:
     """The snapshot of a table is an old one."""
     table = scene.chance.choice(scene.tables)

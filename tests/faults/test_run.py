@@ -31,7 +31,7 @@ def needs_a_server() -> None:
 def test_whatever_is_killed_nothing_is_lost_or_doubled_or_taken_back() -> None:
     print(f"seed {SEED}; again with MARIAS_SEED={SEED}")
     result = run(
-        chosen(SHORT, night=False), seed=SEED, seconds=SECONDS, tables=4, say=print, stall_max=60.0
+        chosen(SHORT["embedded"], night=False), seed=SEED, seconds=SECONDS, tables=4, say=print, stall_max=60.0
     )
     assert result.ok, "\n".join(report.lines(result))
     assert result.unexpected == []
@@ -59,6 +59,8 @@ def test_ctrl_c_ends_a_run_with_the_check_of_what_was_done() -> None:
 def test_a_fault_that_is_none_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="no such fault: kill-everybody"):
         main(["--only", "kill-everybody"])
+    with pytest.raises(SystemExit, match="not made on --store sentinel: move-slot"):
+        main(["--store", "sentinel", "--only", "kill-master,move-slot"])
     assert main(["--list"]) == 0
     listed = capsys.readouterr().out
     assert all(name in listed for name in FAULTS)

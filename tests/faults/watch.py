@@ -25,8 +25,9 @@ class Stall(NamedTuple):
 class Watch(threading.Thread):
     """Looks at the versions of `tables` ten times a second, until `over`.
 
-    Time in which no worker or no API node lives (as `can_play` tells, given the roll of workers), or the store does
-    not answer, does not count: nobody could have gone on. `longest_of_all` counts all of it.
+    Time in which no worker or no API node lives or replicas are away that must confirm (as `can_play` tells, given
+    the roll of workers), or the store does not answer, does not count: nobody could have gone on. `longest_of_all`
+    counts all of it.
     """
 
     def __init__(
