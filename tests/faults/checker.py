@@ -1,8 +1,8 @@
 """The checker: what clients saw against what the store holds, once all is quiet.
 
 Each ok is in the stream once and at its version, each refusal is not there, each unknown at most once; versions have
-no hole; a replay from the first event gives the state, the views of all seats and every message that was pushed; no
-chip has come or gone; projections are what a rebuild makes of them; nothing was given up.
+no hole and are linked by their hashes; a replay from the first event gives the state, the views of all seats and every
+message that was pushed; no chip has come or gone; projections are what a rebuild makes of them; nothing was given up.
 """
 
 import time
@@ -14,7 +14,7 @@ from redis import Redis
 
 from services.processes import settlement
 from services.projections.rebuild import rebuild
-from services.store import cold, history, keys, outbox
+from services.store import chain, cold, history, keys, outbox
 from services.store.history import Recorded
 from services.store.outbox import place
 from services.store.wire import ask, fields_of
@@ -55,6 +55,7 @@ def check(
     for table in sorted({*tables, *by_table, *heard}):
         entries = _entries(redis, table, verdict)
         check_operations(table, by_table[table], entries, verdict, complete=complete)
+        check_chain(table, entries, verdict)
         _check_receipts(redis, table, entries, verdict)
         at_tables += check_table(redis, table, entries, heard[table], verdict)
     verdict.tables = len(tables)
@@ -100,6 +101,18 @@ def _check_operation(operation: Operation, versions: list[int], verdict: Verdict
         verdict.unknown_applied += bool(versions)
 
 
+def check_chain(table: str, entries: Sequence[Recorded], verdict: Verdict) -> None:
+    """Each entry bears the hash of what it says and of all before it; those of builds that wrote none have one."""
+    before = b""
+    for entry in entries:
+        before = chain.link(before, table, entry)
+        if entry.hash == chain.text(before):
+            verdict.linked += 1
+        elif entry.hash:
+            verdict.add("chain", f"{table}: version {entry.version} bears {entry.hash}, not {chain.text(before)}")
+            return
+
+
 def _entries(redis: Redis, table: str, verdict: Verdict) -> list[Recorded]:
     """The stream of a table from its first entry, archived or not; a hole is a violation and ends it."""
     found: list[Recorded] = []
@@ -128,8 +141,11 @@ def _check_receipts(redis: Redis, table: str, entries: Sequence[Recorded], verdi
     """Receipts say what was written; whatever was taken in and does not wait has one."""
     receipts = fields_of(ask(redis, "HGETALL", keys.receipts(table)))
     written = Counter(f"{entry.actor}/{entry.key}".encode() for entry in entries)
+    heads = {entry.version: entry.hash for entry in entries}
     for field, text in receipts.items():
         receipt = _decode(text)
+        if receipt.get("h") and receipt["h"] != heads.get(receipt["v"]):
+            verdict.add("chain", f"{table}: the receipt of {field.decode()} says {text.decode()}")
         if (receipt["s"] == "applied") != bool(written[field]):
             verdict.add("other outcome", f"{table}: the receipt of {field.decode()} says {text.decode()}")
     waiting = _waiting(redis, table)

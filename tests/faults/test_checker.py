@@ -92,7 +92,7 @@ def test_a_sound_world_has_no_violation_with_chips_near_a_billion_billion(world:
     assert verdict.ok
     assert outcomes(world.history.operations)["refused"] >= 2
     assert verdict.pushed > 20
-    assert verdict.entries > 30
+    assert verdict.linked == verdict.entries > 30
 
 
 def first(world: World, outcome: str) -> tuple[int, Operation]:
@@ -147,6 +147,23 @@ def forget_a_receipt(world: World) -> None:
 def make_a_hole(world: World) -> None:
     """An entry is gone."""
     world.redis.xdel(keys.events(OTHER), "3-0")
+
+
+def change_a_word(world: World) -> None:
+    """The key under which the last command of a table came is another."""
+    name = keys.events(OTHER)
+    [(id_, fields)] = world.redis.xrevrange(name, count=1)
+    kept = world.redis.xrange(name, max=b"(" + id_)
+    world.redis.delete(name)
+    for each, what in [*kept, (id_, fields | {b"k": b"another"})]:
+        world.redis.xadd(name, what, id=each)
+
+
+def answer_with_another_hash(world: World) -> None:
+    """A receipt names a hash that no entry has."""
+    name = keys.receipts(TABLE)
+    field, text = next((each, text) for each, text in world.redis.hgetall(name).items() if b'"h":"' in text)
+    world.redis.hset(name, field, text.replace(b'"h":"', b'"h":"x'))
 
 
 def mint_chips(world: World) -> None:
@@ -229,6 +246,8 @@ PLANTED: list[tuple[Callable[[World], None], str]] = [
     (answer_another_version, "other outcome"),
     (forget_a_receipt, "unanswered"),
     (make_a_hole, "hole"),
+    (change_a_word, "chain"),
+    (answer_with_another_hash, "chain"),
     (mint_chips, "chips"),
     (take_chips_for_no_seat, "chips"),
     (leave_a_buy_in, "chips"),

@@ -14,6 +14,7 @@ KINDS = {
     "unanswered": "taken in and passed by, but without a receipt",
     "hole": "the versions of a table are not 1, 2, 3, ...",
     "chips": "chips have come from nowhere or gone nowhere",
+    "chain": "an entry or a receipt bears another hash than its past makes of it",
     "replay": "the state is not what the events make of it",
     "view": "a view or a feed is not what the events make of it",
     "taken back": "what was pushed is not what is kept",
@@ -27,12 +28,14 @@ KINDS = {
 
 @dataclass
 class Verdict:
-    """The violations by kind, and what was looked at. `unknown_applied`: unknown outcomes that had taken effect."""
+    """The violations by kind, and what was looked at. `unknown_applied`: unknown outcomes that had taken effect;
+    `linked`: entries that bore the hash of their past."""
 
     operations: int = 0
     pushed: int = 0
     tables: int = 0
     entries: int = 0
+    linked: int = 0
     accounts: int = 0
     chips: int = 0
     unknown_applied: int = 0
@@ -58,7 +61,8 @@ class Verdict:
         """The verdict as an operator reads it."""
         said = [
             f"checked {self.operations} commands and {self.pushed} pushed versions against {self.entries} entries of "
-            f"{self.tables} tables, and {self.chips} chips at tables and in {self.accounts} accounts"
+            f"{self.tables} tables ({self.linked} linked by their hashes), and {self.chips} chips at tables and in "
+            f"{self.accounts} accounts"
         ]
         for kind, found in self.found.items():
             said.append(f"VIOLATION {kind} ({KINDS[kind]}): {len(found)}")
