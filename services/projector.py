@@ -63,7 +63,7 @@ def parts(config: Config) -> list[Part]:
     stores = [connect(config.redis_url, blocking=True, replicas=config.replicas) for _ in range(4)]
     queue = bots(connect(config.jobs_redis_url))
 
-    sealed = connect(config.audit_redis_url or config.redis_url)
+    sealed = connect(config.audit_redis_url or config.redis_url), connect(config.audit_redis_url or config.redis_url)
     clerk = Clerk(sealed, KeyRing(config.keys), partitions)
 
     def ask_for(turns: list[tuple[str, int]]) -> None:
@@ -73,7 +73,7 @@ def parts(config: Config) -> list[Part]:
         stores[1], bot_turns.PROCESS, partitions, lambda pointers: bot_turns.bot_turns(pointers, ask_for)
     )
     archives = config.archive is not None
-    for store in (*stores, sealed):
+    for store in (*stores, *sealed):
         folder.attach(store, config.archive)
 
     def settle(pointers: Sequence[Pointer]) -> bool:
@@ -89,6 +89,7 @@ def parts(config: Config) -> list[Part]:
         Part("bots", follow_bots.run),
         Part("settlement", follow_chips.run),
         Part("records", clerk.run),
+        Part("replays", clerk.run_slow),
         Part("sweep", lambda should_stop: sweep(stores[3], partitions, ask_for, should_stop, ask_to_archive)),
     ]
 

@@ -5,8 +5,11 @@ It trusts nobody but the signature of the token that comes with a question: not 
 
 import hmac
 import logging
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from queue import Empty, Queue
 from typing import NamedTuple
 
 import msgspec
@@ -16,7 +19,7 @@ from services.operations.letters import letters
 from services.replay import past, served
 from services.replay.words import LANGUAGES
 from services.store import keys, projected, views
-from services.store.asking import QUESTIONS, NotAnswered, Question, heard, tell
+from services.store.asking import ANSWER_SECONDS_MAX, QUESTIONS, NotAnswered, Question, heard, tell
 from services.store.channels import Ears
 from services.store.wire import StoreUnavailable
 from services.tokens import KeyRing, Principal, TokenRefused
@@ -24,6 +27,10 @@ from services.tokens import KeyRing, Principal, TokenRefused
 DEAD_LETTERS_MAX = 100
 WAIT_SECONDS = 0.5
 PAUSE_SECONDS = 0.1
+SLOW_MAX = 64
+"""Questions of the slow kind that may wait."""
+SLOW_OF_ONE_MAX = 4
+"""So many of them may be those of one who asks."""
 
 _log = logging.getLogger(__name__)
 
@@ -92,27 +99,60 @@ def _admit(asked: Asked) -> None:
 
 
 class Kind(NamedTuple):
-    """A kind of question: the roles it is answered to, and how."""
+    """A kind of question: the roles it is answered to, and how; a slow one takes more than a look-up."""
 
     roles: tuple[str, ...]
     answer: Callable[[Asked], bytes]
+    is_slow: bool = False
 
 
 KINDS: Mapping[str, Kind] = {
     "record": Kind(("auditor",), _record),
-    "replay": Kind(("auditor", "player"), _replay),
+    "replay": Kind(("auditor", "player"), _replay, is_slow=True),
     "dead_letters": Kind(("auditor", "operator"), _dead_letters),
 }
 
 
-class Clerk:
-    """Answers questions one after the other, over a connection that may read events and sealed records."""
+class _Waiting:
+    """Slow questions on their way from one thread to the other, in order; none that nobody waits for any more."""
 
-    def __init__(self, redis: Redis, ring: KeyRing, partitions: Sequence[str]) -> None:
-        self._redis = redis
+    def __init__(self) -> None:
+        self._questions: Queue[tuple[float, Question]] = Queue()
+        self._of: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def put(self, question: Question) -> str:
+        """Let it wait; gives the code of a refusal, else "": who asks for much must not keep all others waiting."""
+        with self._lock:
+            if self._of[question.token] >= SLOW_OF_ONE_MAX:
+                return "rate_limited"
+            if self._questions.qsize() >= SLOW_MAX:
+                return "unavailable"
+            self._of[question.token] += 1
+        self._questions.put((time.monotonic(), question))
+        return ""
+
+    def take(self, seconds_max: float) -> Question | None:
+        """The next one, if one comes in time."""
+        try:
+            asked_at, question = self._questions.get(timeout=seconds_max)
+        except Empty:
+            return None
+        with self._lock:
+            self._of -= Counter([question.token])
+        return question if time.monotonic() - asked_at < ANSWER_SECONDS_MAX else None
+
+
+class Clerk:
+    """Answers questions over connections that may read events and sealed records: slow ones in a thread of their own,
+    so that they do not delay the others. `stores` are a connection for each of the two."""
+
+    def __init__(self, stores: tuple[Redis, Redis], ring: KeyRing, partitions: Sequence[str]) -> None:
+        self._redis, self._slow_redis = stores
         self._ring = ring
         self._partitions = partitions
-        self._ears = Ears(redis)
+        self._ears = Ears(self._redis)
+        self._slow = _Waiting()
 
     def run(self, should_stop: Callable[[], bool]) -> None:
         """Answer until told to stop; a store that is away is waited for."""
@@ -124,22 +164,48 @@ class Clerk:
                 time.sleep(PAUSE_SECONDS)
         self._ears.close()
 
+    def run_slow(self, should_stop: Callable[[], bool]) -> None:
+        """Answer the slow ones until told to stop."""
+        while not should_stop():
+            try:
+                self.turn_slow(WAIT_SECONDS)
+            except StoreUnavailable as error:
+                _log.warning("the store is away: %s", error)
+                time.sleep(PAUSE_SECONDS)
+
     def turn(self, seconds_max: float) -> None:
         """Answer what has been asked; waits up to `seconds_max` for a question. Raises StoreUnavailable."""
         if not self._ears.listening:
             self._ears.listen([QUESTIONS])
         for message in self._ears.hear(seconds_max):
             question = heard(message.data)
-            if question is not None:
-                self._tell(question)
+            if question is None:
+                continue
+            kind = KINDS.get(question.kind)
+            if kind is not None and kind.is_slow:
+                self._put_off(question)
+            else:
+                self._tell(self._redis, question)
 
-    def _tell(self, question: Question) -> None:
+    def turn_slow(self, seconds_max: float) -> None:
+        """Answer one slow question, unless nobody waits for it any more. Raises StoreUnavailable."""
+        question = self._slow.take(seconds_max)
+        if question is not None:
+            self._tell(self._slow_redis, question)
+
+    def _put_off(self, question: Question) -> None:
+        """For the other thread."""
+        refused = self._slow.put(question)
+        if refused:
+            tell(self._redis, question, None, refused)
+
+    def _tell(self, redis: Redis, question: Question) -> None:
         try:
-            tell(self._redis, question, answer(self._redis, self._ring, self._partitions, question))
+            tell(redis, question, answer(redis, self._ring, self._partitions, question))
         except NotAnswered as refusal:
-            tell(self._redis, question, None, refusal.code)
+            tell(redis, question, None, refusal.code)
         except StoreUnavailable:
             raise
         except Exception:  # One question must not silence the answers to the others.
             _log.exception("a question about %s was not answered", question.kind)
-            tell(self._redis, question, None, "unavailable")
+            tell(redis, question, None, "unavailable")

@@ -1,5 +1,6 @@
 """Deals that have ended: their records, as far as the caller may know them, and what they paid."""
 
+import gzip
 import re
 from typing import Any
 
@@ -84,7 +85,17 @@ def get_replay(table: str, deal: str) -> Response:
         found = asked("replay", table, int(deal), seat=query.get("seat", ""), language=query["lang"], code=code)
     if found is None:
         raise Problem("not_found", "There is no such deal yet.")
-    return Response(found, content_type=JSON)
+    return _packed(found)
+
+
+def _packed(document: bytes) -> Response:
+    """A JSON document that came packed by gzip, to whoever can unpack it as it is."""
+    takes = request.accept_encodings.quality("gzip") > 0
+    response = Response(document if takes else gzip.decompress(document), content_type=JSON)
+    if takes:
+        response.headers["Content-Encoding"] = "gzip"
+    response.headers["Vary"] = "Accept-Encoding"
+    return response
 
 
 @blueprint.get("/tables/<table>/bank")

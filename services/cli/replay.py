@@ -91,8 +91,7 @@ def _tell(told: Iterator[Moment], eye: Eye, lang: str, *, step: bool) -> int:
     count = 0
     for moment in told:
         count += 1
-        names = story.names_at(moment.view)
-        story.rename(names)
+        names = story.meet(moment.view, moment.events)
         lines = story.lines(moment.events)
         if not step and any(event["type"] == "dealt" for event in moment.events):
             lines += [story.hand(seat, hand) for seat, hand in _hands(moment.view, eye) if hand]

@@ -1,5 +1,6 @@
 """One deal, moment by moment, as the document that the Clerk answers with: who sees it with whose eyes, in words."""
 
+import gzip
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -16,6 +17,11 @@ SEAT_WORDS: Final = ("", *map(str, range(SEATS)), SPECTATOR)
 """What may be asked for; "": whatever shows most of what one may see."""
 
 
+LOBBY_MAX: Final = 100
+"""So many moments before the cards are dealt are told at most, the last ones."""
+GZIP_LEVEL: Final = 5
+
+
 class NotYours(Exception):
     """The eyes are those of a seat that somebody else had in this deal."""
 
@@ -25,10 +31,10 @@ def holders(past: Sequence[Happened]) -> list[str]:
 
     Raises LookupError when no deal was dealt in `past`.
     """
-    for each in past:
-        if any(isinstance(event, DealStarted) for event in each.events):
-            return ["" if occupant is None else occupant.player for occupant in each.state.session.seats]
-    raise LookupError("no deal has begun")
+    begun = next(filter(_starts, past), None)
+    if begun is None:
+        raise LookupError("no deal has begun")
+    return ["" if occupant is None else occupant.player for occupant in begun.state.session.seats]
 
 
 def eyes(seat: str, role: str, player: str, had: Sequence[str]) -> tuple[Eye, int | None]:
@@ -47,13 +53,13 @@ def eyes(seat: str, role: str, player: str, had: Sequence[str]) -> tuple[Eye, in
 
 
 def document(table: str, past: Sequence[Happened], eye: Eye, seat: int | None, language: str) -> bytes:
-    """The moments of a deal as JSON: `{"table", "deal", "seat", "language", "finished", "moments": […]}`.
+    """The moments of a deal as JSON packed by gzip: `{"table", "deal", "seat", "language", "finished", "moments"}`.
 
     `seat` is a number, null for a spectator, "auditor". A moment is one of `marias replay --json` with `text`, the
     sentences about what happened in it.
     """
-    told = list(seen(past, eye))
-    return msgspec.json.encode({
+    told = list(seen(_near(past), eye))
+    text = msgspec.json.encode({
         "table": table,
         "deal": told[0].deal,
         "seat": AUDITOR if eye == AUDITOR else seat,
@@ -61,10 +67,24 @@ def document(table: str, past: Sequence[Happened], eye: Eye, seat: int | None, l
         "finished": any(event["type"] == "deal_ended" for event in told[-1].events),
         "moments": list(_with_text(told, language)),
     })
+    return gzip.compress(text, compresslevel=GZIP_LEVEL, mtime=0)
+
+
+def _near(past: Sequence[Happened]) -> Sequence[Happened]:
+    """Without what came long before the deal."""
+    return past[max(0, _begins(past) - LOBBY_MAX) :]
+
+
+def _begins(past: Sequence[Happened]) -> int:
+    return next(place for place, each in enumerate(past) if _starts(each))
+
+
+def _starts(each: Happened) -> bool:
+    return any(isinstance(event, DealStarted) for event in each.events)
 
 
 def _with_text(told: Iterable[Moment], language: str) -> Iterable[Json]:
     story = Story([""] * SEATS, LANGUAGES[language])
     for moment in told:
-        story.rename(story.names_at(moment.view))
+        story.meet(moment.view, moment.events)
         yield as_json(moment) | {"text": [line.strip() for line in story.lines(moment.events) if line]}

@@ -22,9 +22,14 @@ class Story:
         """Others sit there now."""
         self._names = list(names)
 
-    def names_at(self, view: Event) -> list[str]:
-        """What those are called who sit at a table that looks like `view`."""
-        return [self._called(number, here) for number, here in enumerate(view["seats"])]
+    def meet(self, view: Event, events: Sequence[Event]) -> list[str]:
+        """Who sits at a table that looks like `view` after `events`; who left by them is told of by his name."""
+        ended = any(event["type"] == "deal_ended" for event in events)
+        self._names = [
+            self._names[number] if here is None and ended else self._called(number, here)
+            for number, here in enumerate(view["seats"])
+        ]
+        return self._names
 
     def lines(self, events: Sequence[Event]) -> list[str]:
         """The sentences about `events`; a trick is told when it is taken."""

@@ -74,13 +74,15 @@ class Socket(Thread):
 
 @dataclass
 class Played:
-    """A table after its deals: readers by place (the spectator last), what each heard, and the whole records."""
+    """A table after its deals: readers by place (the spectator last), what each heard, and the whole records.
+    `replays` are (place, deal, moments), those of running deals too."""
 
     table: str
     readers: dict[int | None, Ear]
     streams: dict[int | None, Stream]
     sockets: dict[int | None, Socket]
     records: list[dict]
+    replays: list[tuple[int | None, int, list[dict]]]
 
 
 @dataclass
@@ -107,6 +109,7 @@ def play(port: int, auditor: Client, spectator: Ear, bots: list[int], dice: rand
     readers: dict[int | None, Ear] = {**people, None: spectator}
     streams = {place: Stream(each, table) for place, each in readers.items()}
     sockets = {place: Socket(each, table) for place, each in readers.items()}
+    replays: list[tuple[int | None, int, list[dict]]] = []
     end = time.monotonic() + 120
     while (view := opener.view(table))["phase"] != "over" and view["deal"] <= DEALS:
         assert time.monotonic() < end, view
@@ -116,13 +119,27 @@ def play(port: int, auditor: Client, spectator: Ear, bots: list[int], dice: rand
         if dice.random() < 0.2:
             spectator.view(table)
             refuse(spectator, table, view, dice)
+            if view["phase"] not in ("lobby", "over"):
+                replays += [(place, view["deal"], replay(each, table, view["deal"])) for place, each in readers.items()]
     for each in streams.values():
         for _ in range(200):
             if each.messages and each.messages[-1][0] >= view["version"]:
                 break
             time.sleep(0.05)
     records = [auditor.persist("GET", f"/v1/tables/{table}/deals/{n}") for n in range(1, DEALS + 1)]
-    return Played(table, readers, streams, sockets, records)
+    replays += [(place, n, replay(each, table, n)) for place, each in readers.items() for n in range(1, DEALS + 1)]
+    return Played(table, readers, streams, sockets, records, replays)
+
+
+def replay(client: Ear, table: str, deal: int) -> list[dict]:
+    """The moments of a deal as the client is shown them; the eyes of others are refused to him."""
+    path = f"/v1/tables/{table}/deals/{deal}/replay"
+    told = client.persist("GET", path)
+    for seat in range(3):
+        status, _, answer = client.call("GET", f"{path}?seat={seat}")
+        assert status in (200, 403), answer
+        assert (status == 200) == (seat == told["seat"]), (seat, told["seat"])
+    return list(told["moments"])
 
 
 def take_turn(player: Ear, table: str, dice: random.Random) -> bool:
@@ -155,7 +172,8 @@ def refuse(player: Ear, table: str, view: dict, dice: random.Random) -> None:
 def ask_around(port: int, table: str, operator: Ear) -> list[tuple[str, bytes]]:
     """What who may know no card is told when he asks for all there is."""
     stranger, heard = Ear(port), []
-    paths = ["", "/events", "/stream", "/socket", "/deals/1", "/bank", "/receipts/k1"]
+    paths = ["", "/events", "/stream", "/socket", "/deals/1", "/deals/1/replay", "/deals/1/replay?seat=0", "/bank",
+             "/receipts/k1"]
     for who, asks in (("stranger", stranger), ("operator", operator)):
         for path in [*(f"/v1/tables/{table}{each}" for each in paths), "/v1/operations", "/v1/tables",
                      "/v1/operations/dead-letters", "/v1/health/ready", "/v1/nothing", "/v1/players/me/ledger"]:
@@ -225,6 +243,33 @@ def test_no_reader_is_sent_a_card_that_he_may_not_know_then(town):
             assert not [raw for raw in client.heads if CARD.search(raw) or WORD.search(raw)]
     assert problems == []
     assert cards > 1_000 * DEALS, "the referee had hardly anything to judge"
+
+
+def test_no_replay_shows_a_card_before_its_reader_could_know_it(town):
+    problems, shown, running = [], 0, 0
+    for played in town.tables:
+        made = moves_by_deal(played.streams[None])
+        for place, number, moments in played.replays:
+            before, told = [], []
+            for moment in moments:  # What leads to a deal shows the last trick of the one before.
+                leads = moment["view"]["phase"] == "lobby" and moment["version"] < made[number][0]
+                (before if leads else told).append((moment["version"], json.dumps(moment).encode()))
+            shown += sum(len(CARD.findall(raw)) for _, raw in told)
+            running += not any(event["type"] == "deal_ended" for event in moments[-1]["events"])
+            problems += leaks(played.records[number - 1], made[number], told, place)
+            if number > 1:
+                problems += leaks(played.records[number - 2], made[number - 1], before, place)
+    assert problems == []
+    assert shown > 1_000 * DEALS, "the referee had hardly anything to judge"
+    assert running, "no running deal was replayed"
+
+
+def test_a_replay_with_the_eyes_of_another_would_be_found(town):
+    played = town.tables[0]
+    made = moves_by_deal(played.streams[None])
+    foreign = next(moments for place, number, moments in played.replays if (place, number) == (1, 1))
+    told = [(moment["version"], json.dumps(moment).encode()) for moment in foreign]
+    assert leaks(played.records[0], made[1], told, 0)
 
 
 def heard_by(played: Played, place: int | None, client: Ear, number: int,
