@@ -67,7 +67,8 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     ),
     "services.audit": (
         RULES | {"services.store", "services.archive", "services.projections", "services.processes.settlement",
-                 "services.worker.build", "services.worker.handle", "services.worker.held", "services.audit"},
+                 "services.worker.build", "services.worker.handle", "services.worker.held", "services.regular",
+                 "services.audit"},
         {"redis", "msgspec"},
     ),
     "services.replay": (

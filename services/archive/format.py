@@ -112,13 +112,25 @@ def read_deal(file: BinaryIO) -> Deal:
     return entries_of(*_alone(file))
 
 
-def entries_of(header: Header, lines: Sequence[bytes]) -> Deal:
-    """The deal of proven lines. Raises BadArchive."""
+def as_it_stands(file: BinaryIO) -> tuple[Header, list[RawEntry]]:
+    """The header and the entries of a file that is whole, for who judges them himself. Raises BadArchive."""
+    header, lines = _alone(file)
+    return header, _entries(lines)
+
+
+def _entries(lines: Sequence[bytes]) -> list[RawEntry]:
     try:
         entries = [_entry(line) for line in lines]
-        versions = [version_of(entry) for entry in entries]
+        any(map(version_of, entries))
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadArchive(f"an entry cannot be read: {error!r}") from error
+    return entries
+
+
+def entries_of(header: Header, lines: Sequence[bytes]) -> Deal:
+    """The deal of proven lines. Raises BadArchive."""
+    entries = _entries(lines)
+    versions = list(map(version_of, entries))
     told = header.last - header.first + 1
     if {len(versions), header.count} != {told} or versions[:1] != [header.first] or not _in_a_row(versions):
         raise BadArchive(f"its versions are not {header.first} to {header.last} in a row")
