@@ -19,6 +19,7 @@ from services.audit.chained import SINGLE, Changed, changed
 from services.audit.command import Impossible, decided
 from services.audit.fault import Found, Where, said
 from services.audit.recount import miscounted
+from services.projections.bank import bank
 from services.projections.sheet import BLANK, Sheet, turned
 from services.store.chain import link, text
 from services.store.cold import RawEntry
@@ -68,6 +69,8 @@ class Walk:
         self.sheet_before: Sheet = BLANK
         self.chips: list[Chips] = []
         """Those of the last entry."""
+        self.banked: dict[str, bytes] = {}
+        """The fields of the bank that the last entry changed."""
         self.ended: Ended | None = None
         """The deal that ended with the last entry."""
         self.deals = 0
@@ -146,6 +149,7 @@ class Walk:
     def _note(self, events: Sequence[Event], told: Told) -> None:
         """What the projections and the bank make of the entry."""
         self.chips, self.ended, self.sheet_before = [], None, self.sheet
+        self.banked = {}
         if not any(isinstance(event, OfTable) for event in events):
             self._deal.extend(event for event in events if not isinstance(event, OfTable))
             return
@@ -158,6 +162,7 @@ class Walk:
                 self._deal = []
                 self.deals = event.deal
             before, self.sheet = self.sheet, turned(self.sheet, event, told)
+            self.banked |= bank(before, event, self.sheet, told)
             match event:
                 case ChipsBrought(player=player, chips=chips, transfer=transfer):
                     self.chips.append(Chips(transfer, told.version, player, chips, number))
