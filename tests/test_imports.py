@@ -10,8 +10,7 @@ from tests import sources
 
 RULES = {"engine", "schemas"}
 WRITE_SIDE = RULES | {"services.config", "services.store"}
-ASK = {"schemas", "services.config", "services.store", "services.intake", "services.pressure", "services.envelope",
-       "services.receipts", "services.signing"}
+ASK = {"schemas", "services.config", "services.store", "services.intake", "services.pressure", "services.envelope"}
 
 # Left: a package (the longest match counts). Right: what it may import of ours, and from elsewhere.
 TABLE: dict[str, tuple[set[str], set[str]]] = {
@@ -19,11 +18,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "schemas": (RULES, {"marshmallow", "msgspec"}),
     "services": (set(), set()),
     "services.config": (set(), set()),
-    "services.rings": ({"services.private_files"}, {"jwt", "cryptography"}),
-    "services.tokens": ({"services.rings"}, {"jwt", "cryptography"}),
-    "services.signing": ({"services.rings"}, {"jwt", "msgspec", "cryptography"}),
-    "services.receipts": ({"services.signing"}, set()),
-    "services.written": ({"services.receipts", "services.store.chain", "services.store.history"}, set()),
+    "services.tokens": ({"services.private_files"}, {"jwt", "cryptography"}),
     "services.store": (RULES | {"services.store"}, {"redis", "hiredis", "msgspec", "zstandard"}),
     "services.pressure": ({"services.store"}, {"redis"}),
     "services.key_pairs": ({"services.private_files"}, {"cryptography"}),
@@ -58,7 +53,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     ),
     "services.http": ({"schemas", "services.http"}, {"gevent", "httptools", "msgspec"}),
     "services.api": (
-        ASK | {"services.tokens", "services.http", "services.api", "services.operations"},
+        ASK | {"services.tokens", "services.http", "services.api", "services.operations", "services.pages"},
         {"redis", "flask", "flask_smorest", "flask_swagger_ui", "werkzeug", "apispec", "marshmallow",
          "msgspec", "prometheus_client", "structlog", "gevent"},
     ),
@@ -72,13 +67,13 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     ),
     "services.audit": (
         RULES | {"services.store", "services.archive", "services.projections", "services.processes.settlement",
-                 "services.worker.build", "services.worker.handle", "services.worker.held", "services.regular",
-                 "services.audit"},
+                 "services.worker.build", "services.worker.handle", "services.worker.held", "services.audit"},
         {"redis", "msgspec"},
     ),
     "services.replay": (
         RULES | {"services.replay", "services.store", "services.worker.held"}, {"redis", "msgspec"},
     ),
+    "services.pages": ({"services.pages", "services.replay.story", "services.replay.words"}, {"jinja2", "markupsafe"}),
     "services.exchange": (
         RULES | {"services.exchange", "services.regular", "services.store", "services.worker.held"},
         {"redis", "defusedxml"},
@@ -115,7 +110,8 @@ IMPURE = {
 BOTS_TYPE_ONLY = {("engine.bots", "random")}  # A bot is handed its chance: it names the type, and makes none.
 
 # How a package is called that is imported under another name, or comes with another one.
-PACKAGE_OF = {"jwt": "pyjwt", "cryptography": "pyjwt", "werkzeug": "flask", "pyspiel": "open_spiel"}
+PACKAGE_OF = {"jwt": "pyjwt", "cryptography": "pyjwt", "werkzeug": "flask", "jinja2": "flask", "markupsafe": "flask",
+              "pyspiel": "open_spiel"}
 
 MODULES = sorted(sources.modules().items())
 

@@ -6,7 +6,7 @@ from functools import partial
 from flask import Flask
 from redis import Redis
 
-from services.api import commands, deals, document, operations, players, problems, pushed, tables
+from services.api import commands, deals, document, operations, pages, players, problems, pushed, tables
 from services.api.auth import authenticate
 from services.api.backend import EXTENSION, Backend
 from services.api.body import BODY_BYTES_MAX
@@ -21,7 +21,6 @@ from services.config import Config
 from services.intake import submit
 from services.operations.fare import fare
 from services.pressure import Pressure, Rates
-from services.signing import Signer
 from services.store import asking
 from services.store.connect import connect
 from services.store.feed import Feed
@@ -30,12 +29,11 @@ from services.tokens import KeyRing
 
 
 def create_app(
-    redis: Redis, config: Config, *, feed: Feed | None = None, ring: KeyRing | None = None,
-    signer: Signer | None = None,
+    redis: Redis, config: Config, *, feed: Feed | None = None, ring: KeyRing | None = None
 ) -> Flask:
     """The application over connections that are given to it; it makes none until it is asked something.
 
-    `feed`, `ring` and `signer` may be shared with push in one process.
+    `feed` and `ring` may be shared with push in one process.
     """
     metrics = Metrics()
     jobs = connect(config.jobs_redis_url) if config.jobs_redis_url else None
@@ -50,7 +48,6 @@ def create_app(
         confide=partial(asking.ask_records, redis),
         feed=feed if feed is not None else Feed(redis),
         ring=ring if ring is not None else KeyRing(config.keys),
-        signer=signer if signer is not None else Signer(config.receipt_keys),
         metrics=metrics,
         waiters=threading.BoundedSemaphore(WAITERS_MAX),
         guests=Guests(config.guest_rate, config.trusted_proxies),
@@ -62,6 +59,7 @@ def create_app(
         players.blueprint, tables.blueprint, commands.blueprint, deals.blueprint, pushed.blueprint,
         operations.blueprint, document.blueprint,
     ])
+    app.register_blueprint(pages.blueprint)  # They are for people, and no part of the document.
     problems.register(app)  # After flask-smorest, whose own handlers say less.
     app.wsgi_app = Edge(  # type: ignore[method-assign]  # As Flask has it.
         app.wsgi_app, metrics=metrics, log=access_log(), origins=_origins(config)

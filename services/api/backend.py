@@ -13,7 +13,6 @@ from services.config import Config
 from services.intake import Submitted, Taken
 from services.operations.fare import Fare
 from services.pressure import Pressure
-from services.signing import Signer
 from services.store.asking import Question
 from services.store.feed import Feed
 from services.tokens import KeyRing
@@ -34,7 +33,6 @@ class Backend:
     confide: Callable[[Question], bytes]
     feed: Feed
     ring: KeyRing
-    signer: Signer
     metrics: Metrics
     waiters: threading.Semaphore
     guests: Guests

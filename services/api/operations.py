@@ -18,7 +18,6 @@ from services.api.problems import Problem
 from services.operations.fare import document
 from services.operations.health import troubles, warnings
 from services.store import keys
-from services.store.topology import replicas_of
 from services.store.wire import ask_many, first_error
 
 blueprint = Blueprint("operations", __name__, description="Health and operations.")
@@ -60,7 +59,7 @@ def get_operations() -> Response:
     operator()
     no_query(request)
     found = backend().fare()
-    wrong = troubles(found, replicas_of(backend().redis))
+    wrong = troubles(found, backend().config.replicas)
     return _json({"healthy": not wrong, "troubles": wrong, "warnings": warnings(found), **document(found)})
 
 

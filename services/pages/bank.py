@@ -1,0 +1,68 @@
+"""The page of a table's chips: what lies at each seat, what each deal paid, and the event it comes from."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from services.pages.frames import names_in
+from services.pages.plot import SIZES, Standing, plot
+from services.pages.rendering import Page, render
+
+ROWS_MAX = 50
+
+
+class Paid(NamedTuple):
+    """What a deal paid by seat; `version`, `at` (RFC 3339) and the `balances` after it, where the books tell them."""
+
+    deal: int
+    payments: tuple[int, ...]
+    version: int | None = None
+    at: str | None = None
+    balances: tuple[int, ...] | None = None
+
+
+class Row(NamedTuple):
+    """A deal in the table."""
+
+    paid: Paid
+    balances: tuple[int, ...]
+
+
+def bank_page(page: Page, table: str, view: dict[str, Any], balances: Sequence[int], deals: Sequence[Paid]) -> str:
+    """HTML of the bank of `table`, which looks like `view` now: all `deals` in the plot, a page of them below it.
+
+    The query `before` says before which deal the page begins.
+    """
+    standings = standings_of(balances, deals)
+    before = page.query.get("before", "")
+    until = int(before) if before.isdecimal() and len(before) < 10 else None
+    rows = [
+        Row(paid, standing.balances) for paid, standing in zip(deals, standings[1:], strict=True)
+        if until is None or paid.deal < until
+    ]
+    return render(
+        "bank.html", page, table=table, names=names_in(view, page.labels), balances=balances,
+        is_free=view["stake"] == "free", rows=rows[-ROWS_MAX:][::-1],
+        older=rows[-ROWS_MAX].paid.deal if len(rows) > ROWS_MAX else None, is_last=until is None,
+        plots=[plot(standings, kind) for kind in SIZES] if deals else [],
+    )
+
+
+def standings_of(balances: Sequence[int], deals: Sequence[Paid]) -> list[Standing]:
+    """What lay at the seats before the first of `deals` and after each: as noted, else counted on from the one before.
+
+    Where nothing is noted at all they are counted back from `balances`, those of now.
+    """
+    if not deals:
+        return []
+    first = deals[0]
+    after = first.balances or _minus(balances, [sum(column) for column in zip(
+        *(paid.payments for paid in deals[1:]), strict=True)] or [0] * len(balances))
+    found = [Standing(first.deal - 1, _minus(after, first.payments), (0,) * len(after))]
+    for paid in deals:
+        counted = tuple(map(int.__add__, found[-1].balances, paid.payments))
+        found.append(Standing(paid.deal, paid.balances or counted, paid.payments))
+    return found
+
+
+def _minus(left: Sequence[int], right: Sequence[int]) -> tuple[int, ...]:
+    return tuple(map(int.__sub__, left, right))
