@@ -33,6 +33,16 @@ def _card(**more: Any) -> fields.String:
     return fields.String(validate=validate.OneOf(CODES), **more)
 
 
+def _hash() -> fields.String:
+    return fields.String(metadata=described(
+        "When applied: the hash of its entry, which depends on all that happened at the table up to it.",
+        pattern="^[A-Za-z0-9_-]{43}$"))
+
+
+def _signed(when: str) -> fields.String:
+    return fields.String(metadata=described(f"{when} the same as a compact JWS, to be kept."))
+
+
 def _by_seat(each: fields.Field[Any], text: str) -> fields.List[Any]:
     return fields.List(each, required=True, metadata=described(text, minItems=3, maxItems=3))
 
@@ -60,6 +70,7 @@ class ProblemAnswer(Answer):
         metadata=described("What is wrong with each field, such as `bots.0`."),
     )
     facts = fields.Dict(metadata=described("What the rules let the sender know, such as the legal cards."))
+    signed = _signed("Of a refused command, with `Prefer: receipt=signed`,")
     oldest = fields.Integer(metadata=described("With `events_gone`: the first version that the feed still holds."))
 
 
@@ -82,6 +93,7 @@ class QueuedAnswer(Answer):
 
     status = fields.String(required=True, validate=validate.Equal("queued"))
     receipt = fields.String(required=True, metadata=described("Where the receipt will be."))
+    signed = _signed("With `Prefer: receipt=signed`,")
 
 
 class AppliedAnswer(Answer):
@@ -89,6 +101,8 @@ class AppliedAnswer(Answer):
 
     status = fields.String(required=True, validate=validate.Equal("applied"))
     version = _version()
+    hash = _hash()
+    signed = _signed("With `Prefer: receipt=signed`,")
 
 
 class ReceiptAnswer(Answer):
@@ -96,8 +110,10 @@ class ReceiptAnswer(Answer):
 
     status = fields.String(required=True, validate=validate.OneOf(("queued", "applied", "refused")))
     version = fields.Integer(metadata=described("When applied: the version it made."))
+    hash = _hash()
     code = fields.String(metadata=described("When refused: why."))
     detail = fields.Dict(metadata=described("When refused: what the rules let the sender know."))
+    signed = fields.String(required=True, metadata=described("The same as a compact JWS, to be kept."))
 
 
 class PlayedCard(Answer):

@@ -30,7 +30,8 @@ class Key(Answer):
 
 
 class KeysAnswer(Answer):
-    """The keys that verify tokens (RFC 7517), the signing one first."""
+    """The keys that verify tokens, then those that verify receipts and heads (RFC 7517); of each the signing one first.
+    """
 
     keys = fields.List(fields.Nested(Key), required=True)
 

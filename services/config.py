@@ -195,6 +195,11 @@ class Config:
         return self.data / "keys"
 
     @property
+    def receipt_keys(self) -> Path:
+        """The folder of the ring that signs receipts and the heads of the log of deals."""
+        return self.keys / "receipts"
+
+    @property
     def archive_beside(self) -> Path:
         """The folder of the archive: as set, else the one that `marias serve` keeps in the data folder."""
         return self.archive or self.data / "archive"

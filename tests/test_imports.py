@@ -10,7 +10,8 @@ from tests import sources
 
 RULES = {"engine", "schemas"}
 WRITE_SIDE = RULES | {"services.config", "services.store"}
-ASK = {"schemas", "services.config", "services.store", "services.intake", "services.pressure", "services.envelope"}
+ASK = {"schemas", "services.config", "services.store", "services.intake", "services.pressure", "services.envelope",
+       "services.receipts", "services.signing"}
 
 # Left: a package (the longest match counts). Right: what it may import of ours, and from elsewhere.
 TABLE: dict[str, tuple[set[str], set[str]]] = {
@@ -18,7 +19,11 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "schemas": (RULES, {"marshmallow", "msgspec"}),
     "services": (set(), set()),
     "services.config": (set(), set()),
-    "services.tokens": ({"services.private_files"}, {"jwt", "cryptography"}),
+    "services.rings": ({"services.private_files"}, {"jwt", "cryptography"}),
+    "services.tokens": ({"services.rings"}, {"jwt", "cryptography"}),
+    "services.signing": ({"services.rings"}, {"jwt", "msgspec", "cryptography"}),
+    "services.receipts": ({"services.signing"}, set()),
+    "services.written": ({"services.receipts", "services.store.chain", "services.store.history"}, set()),
     "services.store": (RULES | {"services.store"}, {"redis", "hiredis", "msgspec", "zstandard"}),
     "services.pressure": ({"services.store"}, {"redis"}),
     "services.key_pairs": ({"services.private_files"}, {"cryptography"}),
@@ -67,7 +72,8 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     ),
     "services.audit": (
         RULES | {"services.store", "services.archive", "services.projections", "services.processes.settlement",
-                 "services.worker.build", "services.worker.handle", "services.worker.held", "services.audit"},
+                 "services.worker.build", "services.worker.handle", "services.worker.held", "services.regular",
+                 "services.audit"},
         {"redis", "msgspec"},
     ),
     "services.replay": (

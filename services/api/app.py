@@ -21,6 +21,7 @@ from services.config import Config
 from services.intake import submit
 from services.operations.fare import fare
 from services.pressure import Pressure, Rates
+from services.signing import Signer
 from services.store import asking
 from services.store.connect import connect
 from services.store.feed import Feed
@@ -29,11 +30,12 @@ from services.tokens import KeyRing
 
 
 def create_app(
-    redis: Redis, config: Config, *, feed: Feed | None = None, ring: KeyRing | None = None
+    redis: Redis, config: Config, *, feed: Feed | None = None, ring: KeyRing | None = None,
+    signer: Signer | None = None,
 ) -> Flask:
     """The application over connections that are given to it; it makes none until it is asked something.
 
-    `feed` and `ring` may be shared with push in one process.
+    `feed`, `ring` and `signer` may be shared with push in one process.
     """
     metrics = Metrics()
     jobs = connect(config.jobs_redis_url) if config.jobs_redis_url else None
@@ -48,6 +50,7 @@ def create_app(
         confide=partial(asking.ask_records, redis),
         feed=feed if feed is not None else Feed(redis),
         ring=ring if ring is not None else KeyRing(config.keys),
+        signer=signer if signer is not None else Signer(config.receipt_keys),
         metrics=metrics,
         waiters=threading.BoundedSemaphore(WAITERS_MAX),
         guests=Guests(config.guest_rate, config.trusted_proxies),

@@ -13,6 +13,7 @@ from services.config import Config
 from services.intake import Submitted, Taken
 from services.operations.fare import Fare
 from services.pressure import Pressure
+from services.signing import Signer
 from services.store.asking import Question
 from services.store.feed import Feed
 from services.tokens import KeyRing
@@ -33,6 +34,7 @@ class Backend:
     confide: Callable[[Question], bytes]
     feed: Feed
     ring: KeyRing
+    signer: Signer
     metrics: Metrics
     waiters: threading.Semaphore
     guests: Guests

@@ -1,6 +1,7 @@
 """Commands of players at a table, and the receipts that say what became of them."""
 
-from typing import Any
+import time
+from typing import Final
 
 import msgspec
 from flask import request
@@ -13,11 +14,12 @@ from services.api import describe
 from services.api.auth import caller, player
 from services.api.backend import backend
 from services.api.body import json_body, no_query
-from services.api.conditions import idempotency_key, is_key, version_expected, wait_seconds
+from services.api.conditions import idempotency_key, is_key, version_expected, wait_seconds, wants_signature
 from services.api.lean import Response
 from services.api.problems import Problem
 from services.api.waiting import Receipt, take_in, take_in_and_wait
 from services.intake import Submitted
+from services.receipts import receipt_of, signed, told
 from services.store import views
 from services.store.keys import is_table_id
 
@@ -51,60 +53,69 @@ def post_command(table: str) -> Response:
     key = idempotency_key(environ)
     command = canonical_command(json_body(request))
     submitted = Submitted(table, sender.id, sender.name, key, command, version_expected(environ))
-    seconds = wait_seconds(environ)
+    seconds, signs = wait_seconds(environ), wants_signature(environ)
     if seconds is None:
         take_in(backend(), submitted)
-        return _queued(submitted)
-    receipt = take_in_and_wait(backend(), submitted, seconds)
-    response = _queued(submitted) if receipt is None else _outcome(receipt)
-    response.headers["Preference-Applied"] = f"wait={seconds}"
+        receipt = None
+    else:
+        receipt = take_in_and_wait(backend(), submitted, seconds)
+    signature = _signature(submitted, receipt or _QUEUED) if signs else None
+    response = _queued(submitted, signature) if receipt is None else _outcome(receipt, signature)
+    honoured = ([] if seconds is None else [f"wait={seconds}"]) + ["receipt=signed"] * signs
+    if honoured:
+        response.headers["Preference-Applied"] = ", ".join(honoured)
     return response
 
 
 @blueprint.get("/tables/<table>/receipts/<key>")
 @blueprint.doc(responses=describe.answers({200: ReceiptAnswer}, "not_found", "malformed"))
 def get_receipt(table: str, key: str) -> Response:
-    """What became of a command of the caller: queued, applied or refused."""
+    """What became of a command of the caller: queued, applied or refused; also as a signed receipt to be kept.
+
+    The receipt is a compact JWS (`typ` marias-receipt+jws) by a key of `/v1/.well-known/jwks.json`. The hash of an
+    applied command depends on everything that happened at the table up to it: if the table's history ever says
+    something else, the receipt proves it.
+    """
     no_query(request)
-    receipt = None
+    receipt, player = None, caller().id
     if is_table_id(table) and is_key(key):
-        receipt = views.receipt(backend().redis, table, caller().id, key)
+        receipt = views.receipt(backend().redis, table, player, key)
     if receipt is None:
         raise Problem("not_found", "You have sent no command with this key to this table.")
-    return Response(msgspec.json.encode(_public(receipt)), content_type=JSON)
+    signature = signed(backend().signer, receipt_of(table, player, key, receipt, int(time.time())))
+    return Response(msgspec.json.encode({**told(receipt), "signed": signature}), content_type=JSON)
 
 
-def _queued(submitted: Submitted) -> Response:
+_QUEUED: Final[Receipt] = {"s": "queued"}
+
+
+def _signature(submitted: Submitted, receipt: Receipt) -> str:
+    said = receipt_of(submitted.id, submitted.actor, submitted.key, receipt, int(time.time()))
+    return signed(backend().signer, said)
+
+
+def _queued(submitted: Submitted, signature: str | None) -> Response:
     url = f"/v1/tables/{submitted.id}/receipts/{submitted.key}"
-    return Response(b'{"status":"queued","receipt":"%b"}' % url.encode(), 202, content_type=JSON)
+    more = b"" if signature is None else b',"signed":"%b"' % signature.encode()
+    return Response(b'{"status":"queued","receipt":"%b"%b}' % (url.encode(), more), 202, content_type=JSON)
 
 
-def _outcome(receipt: Receipt) -> Response:
+def _outcome(receipt: Receipt, signature: str | None) -> Response:
     if receipt["s"] == "refused":
-        raise refusal(receipt)
-    return Response(b'{"status":"applied","version":%d}' % receipt["v"], content_type=JSON)
+        raise refusal(receipt, signature)
+    more = {} if signature is None else {"signed": signature}
+    return Response(msgspec.json.encode({**told(receipt), **more}), content_type=JSON)
 
 
-def refusal(receipt: Receipt) -> Problem:
+def refusal(receipt: Receipt, signature: str | None = None) -> Problem:
     """The problem that a refused command is answered with: the rules let its sender know the facts."""
     code, facts = receipt["c"], receipt.get("d")
+    more = {} if signature is None else {"signed": signature}
     if not facts:
-        return Problem(code)
+        return Problem(code, facts=more)
     said = "; ".join(f"{name}: {_words(value)}" for name, value in facts.items())
-    return Problem(code, f"{kind(code).title} ({said}).", facts={"facts": facts})
+    return Problem(code, f"{kind(code).title} ({said}).", facts={"facts": facts, **more})
 
 
 def _words(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _public(receipt: Receipt) -> dict[str, Any]:
-    """A stored receipt in the words of the contract."""
-    match receipt["s"]:
-        case "queued":
-            return {"status": "queued"}
-        case "applied":
-            return {"status": "applied", "version": receipt["v"]}
-        case _:
-            detail = {"detail": receipt["d"]} if receipt.get("d") else {}
-            return {"status": "refused", "code": receipt["c"], **detail}

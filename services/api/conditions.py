@@ -14,6 +14,7 @@ WAIT_SECONDS_MAX = 30
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _VERSION = re.compile(r'"(0|[1-9][0-9]{0,14})"')
 _WAIT = re.compile(r'(?:^|[,;])\s*wait\s*=\s*"?0*([0-9]+)"?\s*(?=[,;]|$)', re.IGNORECASE)
+_SIGNED = re.compile(r'(?:^|[,;])\s*receipt\s*=\s*"?signed"?\s*(?=[,;]|$)', re.IGNORECASE)
 _TAG = re.compile(r'(?:W/)?("[^"]*")')
 
 
@@ -50,6 +51,12 @@ def wait_seconds(environ: Environ) -> int | None:
     if match is None:
         return None
     return WAIT_SECONDS_MAX if len(match[1]) > len(str(WAIT_SECONDS_MAX)) else min(int(match[1]), WAIT_SECONDS_MAX)
+
+
+def wants_signature(environ: Environ) -> bool:
+    """Does the caller ask for a receipt that he can keep, by `Prefer: receipt=signed`?"""
+    header = environ.get("HTTP_PREFER")
+    return header is not None and _SIGNED.search(header) is not None
 
 
 def is_known(environ: Environ, tag: str) -> bool:

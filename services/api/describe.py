@@ -31,8 +31,9 @@ IF_NONE_MATCH: dict[str, Any] = {
 }
 PREFER_WAIT: dict[str, Any] = {
     "in": "header", "name": "Prefer", "required": False,
-    "description": "`wait=<seconds>`, at most 30: answer with the outcome, if there is one by then (RFC 7240).",
-    "schema": {"type": "string", "examples": ["wait=10"]},
+    "description": "`wait=<seconds>`, at most 30: answer with the outcome, if there is one by then (RFC 7240);"
+                   " `receipt=signed`: with a signed receipt, also of what is queued or refused.",
+    "schema": {"type": "string", "examples": ["wait=10", "wait=10, receipt=signed"]},
 }
 ETAG = {"ETag": {"description": "The version, in quotes.", "schema": {"type": "string"}}}
 LOCATION = {"Location": {"description": "Where it is.", "schema": {"type": "string"}}}

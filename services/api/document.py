@@ -104,8 +104,12 @@ def get_docs_asset(asset: str) -> flask.Response:
 @blueprint.get("/.well-known/jwks.json")
 @blueprint.doc(security=[], responses=describe.answers({200: KeysAnswer}, is_open=True))
 def get_keys() -> Response:
-    """The public keys that verify tokens (RFC 7517)."""
-    return Response(msgspec.json.encode(backend().ring.jwks()), content_type=JSON)
+    """The public keys that verify tokens and, `receipts.…`, those that verify receipts and heads of the log (RFC 7517).
+
+    A statement names its key (`kid`) and its kind (`typ`); a key of the one kind verifies nothing of the other.
+    """
+    keys = [*backend().ring.jwks()["keys"], *backend().signer.jwks()]
+    return Response(msgspec.json.encode({"keys": keys}), content_type=JSON)
 
 
 @blueprint.get("/problems")

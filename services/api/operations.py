@@ -18,6 +18,7 @@ from services.api.problems import Problem
 from services.operations.fare import document
 from services.operations.health import troubles, warnings
 from services.store import keys
+from services.store.topology import replicas_of
 from services.store.wire import ask_many, first_error
 
 blueprint = Blueprint("operations", __name__, description="Health and operations.")
@@ -59,7 +60,7 @@ def get_operations() -> Response:
     operator()
     no_query(request)
     found = backend().fare()
-    wrong = troubles(found, backend().config.replicas)
+    wrong = troubles(found, replicas_of(backend().redis))
     return _json({"healthy": not wrong, "troubles": wrong, "warnings": warnings(found), **document(found)})
 
 

@@ -59,6 +59,26 @@ def write(folder: Path, deals: Iterable[Deal]) -> File | None:
     return file
 
 
+def add(folder: Path, deals: Iterable[Deal]) -> int:
+    """Put deals of a table from elsewhere into the archive; gives how many it did not hold.
+
+    Raises BadArchive when it holds another deal in the place of one, or would have a hole; OSError.
+    """
+    added = 0
+    for deal in deals:
+        there = files(folder, deal.table)
+        same = next((file for file in there if file.deal == deal.deal), None)
+        if same is not None:
+            if list(read(same).entries) != list(deal.entries):
+                raise BadArchive(f"{same.path}: it holds another deal {deal.deal} than the one to be added")
+            continue
+        if deal.first != (there[-1].last if there else 0) + 1:
+            raise BadArchive(f"deal {deal.deal} of {deal.table} does not follow what is in {folder}")
+        write(folder, [deal])
+        added += 1
+    return added
+
+
 def read(file: File) -> Deal:
     """The deal in a file. Raises BadArchive."""
     try:

@@ -17,7 +17,7 @@ version 1 on: what happens between two deals belongs to the later one. The event
 import base64
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -76,11 +76,11 @@ class Deal(NamedTuple):
 _decode_header = msgspec.json.Decoder(Header).decode
 
 
-def pack(deal: Deal) -> bytes:
-    """The file of a deal; the same bytes for the same deal and version of zstd."""
+def pack(deal: Deal, form: str = FORMAT) -> bytes:
+    """The file of a deal; the same bytes for the same deal and version of zstd. `form` is the format it names."""
     body = b"".join(map(_line, deal.entries))
     header = Header(
-        format=FORMAT,
+        format=form,
         table=deal.table,
         deal=deal.deal,
         first=deal.first,
@@ -90,7 +90,12 @@ def pack(deal: Deal) -> bytes:
         previous=deal.previous,
         head=deal.head,
     )
-    return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(_encode(header) + b"\n" + body)
+    return compress(_encode(header) + b"\n" + body)
+
+
+def compress(text: bytes) -> bytes:
+    """A frame of zstd with its checksum."""
+    return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(text)
 
 
 def is_whole(packed: bytes) -> bool:
@@ -112,13 +117,25 @@ def read_deal(file: BinaryIO) -> Deal:
     return entries_of(*_alone(file))
 
 
-def entries_of(header: Header, lines: Sequence[bytes]) -> Deal:
-    """The deal of proven lines. Raises BadArchive."""
+def as_it_stands(file: BinaryIO) -> tuple[Header, list[RawEntry]]:
+    """The header and the entries of a file that is whole, for who judges them himself. Raises BadArchive."""
+    header, lines = _alone(file)
+    return header, _entries(lines)
+
+
+def _entries(lines: Sequence[bytes]) -> list[RawEntry]:
     try:
         entries = [_entry(line) for line in lines]
-        versions = [version_of(entry) for entry in entries]
+        any(map(version_of, entries))
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadArchive(f"an entry cannot be read: {error!r}") from error
+    return entries
+
+
+def entries_of(header: Header, lines: Sequence[bytes]) -> Deal:
+    """The deal of proven lines. Raises BadArchive."""
+    entries = _entries(lines)
+    versions = list(map(version_of, entries))
     told = header.last - header.first + 1
     if {len(versions), header.count} != {told} or versions[:1] != [header.first] or not _in_a_row(versions):
         raise BadArchive(f"its versions are not {header.first} to {header.last} in a row")
@@ -138,10 +155,9 @@ def linked(deal: Deal, previous: str) -> Deal:
     return deal._replace(previous=previous, head=chain.text(head))
 
 
-def proven(frames: Frames) -> tuple[Header, list[bytes]]:
-    """The header and the lines of the entries in the frame that was begun. Raises BadArchive."""
-    lines = frames.lines()
-    header = _header(next(lines, b""))
+def proven(lines: Iterator[bytes], form: str = FORMAT) -> tuple[Header, list[bytes]]:
+    """The header, which names the format `form`, and the lines of the entries of a frame. Raises BadArchive."""
+    header = _header(next(lines, b""), form)
     body: list[bytes] = []
     digest = hashlib.sha256()
     for line in lines:
@@ -161,19 +177,19 @@ def _alone(file: BinaryIO) -> tuple[Header, list[bytes]]:
     frames = Frames(file)
     if not frames.begin():
         raise BadArchive("it cannot be read: it is empty")
-    found = proven(frames)
+    found = proven(frames.lines())
     if frames.begin():
         raise BadArchive("something follows its end")
     return found
 
 
-def _header(line: bytes) -> Header:
+def _header(line: bytes, form: str) -> Header:
     try:
         header = _decode_header(line)
     except (msgspec.MsgspecError, ValueError) as error:
         raise BadArchive(f"its first line cannot be read: {error}") from error
-    if header.format != FORMAT:
-        raise BadArchive(f"its format is {header.format[:40]!r}, not {FORMAT!r}")
+    if header.format != form:
+        raise BadArchive(f"its format is {header.format[:40]!r}, not {form!r}")
     return header
 
 

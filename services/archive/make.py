@@ -65,7 +65,7 @@ def _ended(redis: Redis, table: str, mark: Mark) -> Iterator[Deal]:
                 raise StreamDiffers(f"{table}: version {expected} is missing before {cold.version_of(entry)}")
             expected += 1
             kept.append(entry)
-            number = _ended_deal(entry)
+            number = ended_deal(entry)
             if number is not None:
                 yield Deal(table, number, kept)
                 kept = []
@@ -73,7 +73,7 @@ def _ended(redis: Redis, table: str, mark: Mark) -> Iterator[Deal]:
             return
 
 
-def _ended_deal(entry: RawEntry) -> int | None:
+def ended_deal(entry: RawEntry) -> int | None:
     """The number of the deal that ended with this entry; most are not worth reading for that."""
     events = fields_of(entry[1])[b"e"]
     if b'"deal_ended"' not in events:

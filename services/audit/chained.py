@@ -13,6 +13,8 @@ from services.store.history import Recorded
 
 SHORT_MAX: Final = 96
 EVENTS_MAX: Final = 4096
+SINGLE: Final = frozenset({"at", "a", "k", "f", "x", "h"})
+"""Fields that nothing can tell more about. Of events the rules may still say which of them is wrong."""
 ANY: Final = "at, a, k, f, e or x"
 _PRINTABLE: Final = bytes(range(32, 127))
 

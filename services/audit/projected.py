@@ -15,6 +15,7 @@ from services.projections.score import score
 from services.store import keys
 from services.store.outputs import Post, Row
 from services.store.packing import Damaged, unpacked
+from services.store.projected import BALANCES
 from services.store.wire import Request, ask_many, first_error
 
 PAGE: Final = 32
@@ -50,6 +51,7 @@ class Projections:
         self._found = found
         self.version = found.projected.version if found.projected else 0
         self._wanted: list[Wanted] = []
+        self._balances = b""
         self._banked, self._recorded, self._sealed = 1, 0, 0
         self._shown_since: Row | None = None
         self._row: Row | None = None
@@ -61,6 +63,8 @@ class Projections:
             self._look_at_lobby(walk)
         if walk.version > self.version:
             return
+        for field, text in walk.banked.items():
+            self._bank(walk.version, field, text)
         if walk.ended is not None:
             self._deal(walk.ended)
             if len(self._wanted) >= PAGE * 10:
@@ -85,16 +89,22 @@ class Projections:
         deal, told, events, before, event = ended
         version, table = told.version, self._table
         shown, sealed = record_text(deal, events, before.seats)
-        self._banked += 1
         self._recorded += len(shown)
         self._sealed += 1
-        self._want(keys.bank(table), str(deal), _encode(event.payments), version, _same)
         for field, text in shown.items():
             self._want(keys.records(table), field, text, version, _unpacked)
         for field, text in sealed.items():
             self._want(keys.sealed_records(table), field, text, version, _unpacked)
         for post in score(before, table, told, event):
             self._post(post, version)
+
+    def _bank(self, version: int, field: str, text: bytes) -> None:
+        """A field is written once, but for the balances, which stand for the last version alone."""
+        if field == BALANCES:
+            self._balances = text
+            return
+        self._banked += 1
+        self._want(keys.bank(self._table), field, text, version, _same)
 
     def _post(self, post: Post, version: int) -> None:
         player, id_, place, chips, posting = post
@@ -131,7 +141,7 @@ class Projections:
         state = _encode(walk.sheet)
         if found.state != state:
             yield self._at(keys.fold(table)).fault(version, "s", *apart(state, found.state))
-        balances = _encode(walk.sheet.bank)
+        balances = self._balances
         if found.balances != balances:
             yield self._at(keys.bank(table)).fault(version, "balances", said(balances), said(found.balances))
         for key, expected, count in (

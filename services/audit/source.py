@@ -14,9 +14,10 @@ from engine.table.events import DealEnded
 from schemas.table import load_events
 from services.archive import folder
 from services.archive.folder import File
-from services.archive.format import Deal
+from services.archive.format import Header, as_it_stands
 from services.archive.frames import BadArchive
 from services.audit.fault import Where, said
+from services.regular import open_regular
 from services.store import cold, keys
 from services.store.cold import PastMissing, RawEntry, version_of
 from services.store.wire import fields_of
@@ -25,10 +26,13 @@ PAGE = 500
 
 
 class Placed(NamedTuple):
-    """An entry, and the key or file in which it lies."""
+    """An entry, and the key or file in which it lies. `previous` and `head` are what a file says of the chain before
+    its first and at its last entry."""
 
     entry: RawEntry
     place: str
+    previous: str = ""
+    head: str = ""
 
 
 def archived(archive: Path, table: str, after: int = 0, deal: int = 0) -> Iterator[Placed]:
@@ -43,31 +47,39 @@ def archived(archive: Path, table: str, after: int = 0, deal: int = 0) -> Iterat
                 f"deal {number + 1} from version {version + 1} on",
                 f"next is deal {file.deal} from version {file.first} on",
             )
-        for entry in _read(table, file).entries:
-            yield Placed(entry, place)
+        header, entries = _read(table, file)
+        for entry in entries:
+            here = version_of(entry)
+            previous = header.previous if here == file.first else ""
+            yield Placed(entry, place, previous, header.head if here == file.last else "")
         version, number = file.last, file.deal
 
 
-def _read(table: str, file: File) -> Deal:
-    """The deal in a file, which must be the very one that its name tells. Raises Found."""
+def _read(table: str, file: File) -> tuple[Header, list[RawEntry]]:
+    """What is in a file, which must be the very deal that its name tells. Raises Found."""
+    where = _at(table, str(file.path))
     try:
-        deal = folder.read(file)
-    except BadArchive as error:
-        message = str(error).removeprefix(f"{file.path}: ")
-        raise _at(table, str(file.path)).found(
-            file.first, "file", f"deal {file.deal} of {table}, whole", message
-        ) from error
-    for entry in deal.entries:
-        ended = _ended_deal(entry)
-        is_last = version_of(entry) == file.last
+        with open_regular(file.path) as packed:
+            header, entries = as_it_stands(packed)
+    except (BadArchive, OSError) as error:
+        field = "sha256" if "SHA-256" in str(error) else "file"
+        raise where.found(file.first, field, f"deal {file.deal} of {table}, whole", str(error)) from error
+    named = {"table": table, "deal": file.deal, "first": file.first, "last": file.last, "count": len(entries)}
+    for field, expected in named.items():
+        if getattr(header, field) != expected:
+            raise where.found(file.first, field, said(expected), said(getattr(header, field)))
+    versions = [version_of(entry) for entry in entries]
+    for expected, found in zip(range(file.first, file.last + 1), [*versions, 0], strict=False):
+        if expected != found:
+            raise where.found(expected, "id", f"{expected}-0", f"{found}-0" if found else "the end of the file")
+    for entry in entries:
+        ended, is_last = _ended_deal(entry), version_of(entry) == file.last
         if ended != (file.deal if is_last else None):
-            raise _at(table, str(file.path)).found(
-                version_of(entry),
-                "e",
-                f"the end of deal {file.deal}" if is_last else "no end of a deal",
-                "no end of a deal" if ended is None else f"the end of deal {ended}",
+            wanted = f"the end of deal {file.deal}" if is_last else "no end of a deal"
+            raise where.found(
+                version_of(entry), "e", wanted, "no end of a deal" if ended is None else f"the end of deal {ended}"
             )
-    return deal
+    return header, entries
 
 
 def _ended_deal(entry: RawEntry) -> int | None:

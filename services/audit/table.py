@@ -10,11 +10,11 @@ from services.archive import folder
 from services.audit.derived import Derived, derived
 from services.audit.fault import Fault, Found, Where
 from services.audit.projected import Projections, Scored
-from services.audit.source import Source, archived, with_next
+from services.audit.source import Placed, Source, archived, with_next
 from services.audit.told import Told
 from services.audit.walk import Chips, Walk
-from services.store import cold, keys
-from services.store.cold import version_of
+from services.store import chain, cold, keys
+from services.store.cold import RawEntry, version_of
 from services.store.wire import store_ms
 
 FAULTS_MAX = 20
@@ -48,15 +48,15 @@ def audit_table(redis: Redis, archive: Path | None, table: str) -> Audited:
         found = derived(redis, table)
         told = Told(redis, table, found, now, is_restored=_is_restored(redis, table, found))
         projections = Projections(redis, table, found)
-        for (entry, place), following in with_next(Source(redis, archive, table).entries()):
-            walk.take(entry, place, following)
+        for placed, following in with_next(Source(redis, archive, table).entries()):
+            _step(walk, placed, following)
             moved += walk.chips
             faults += told.at(walk)
             faults += projections.at(walk)
             if len(faults) >= FAULTS_MAX:
                 break
         else:
-            faults += [*_ends(walk, archive, found), *told.end(walk), *projections.end(walk)]
+            faults += [*_ends(redis, walk, archive, found), *told.end(walk), *projections.end(walk)]
             scored, projected = list(projections.scored.values()), projections.version
             unchecked += told.unchecked
     except Found as broken:
@@ -69,8 +69,8 @@ def audit_archived(archive: Path, table: str) -> Audited:
     walk, moved = Walk(table), list[Chips]()
     faults: list[Fault] = []
     try:
-        for (entry, place), following in with_next(archived(archive, table)):
-            walk.take(entry, place, following)
+        for placed, following in with_next(archived(archive, table)):
+            _step(walk, placed, following)
             moved += walk.chips
     except Found as broken:
         faults.append(broken.fault)
@@ -84,11 +84,27 @@ def _audited(walk: Walk, faults: list[Fault], moved: list[Chips], unchecked: lis
     return Audited(walk.table, walk.version, walk.deals, faults[:FAULTS_MAX], moved, at_seats, [], 0, unchecked)
 
 
-def _ends(walk: Walk, archive: Path | None, found: Derived) -> Iterator[Fault]:
+def _step(walk: Walk, placed: Placed, following: RawEntry | None) -> None:
+    """One entry on; a file's own word about the chain must be true as well. Raises Found."""
+    entry, place, previous, head = placed
+    where, before = Where("archive", walk.table, place), chain.text(walk.held.chain or chain.genesis(walk.table))
+    if previous and previous != before:
+        raise where.found(walk.version + 1, "previous", before, previous)
+    walk.take(entry, place, following)
+    if head and head != chain.text(walk.held.chain):
+        raise where.found(walk.version, "head", chain.text(walk.held.chain), head)
+
+
+def _ends(redis: Redis, walk: Walk, archive: Path | None, found: Derived) -> Iterator[Fault]:
     """A table has a first event; and what is noted as archived is in the archive."""
     table, (version, deal) = walk.table, found.mark
     if not walk.version:
         yield _at(table, keys.events(table)).fault(1, "id", "1-0", "an empty stream")
+    first = cold.entries(redis, table, 1, 1)
+    if first and version_of(first[0]) > version + 1:
+        place = keys.archived(keys.partition_of(table))
+        told = f"{version} {deal}" if version else "nothing"
+        yield _at(table, place).fault(version, table, f"at least version {version_of(first[0]) - 1}", told)
     if version > walk.version:
         place = keys.archived(keys.partition_of(table))
         yield _at(table, place).fault(walk.version, table, f"up to {walk.version}", f"{version} {deal}")

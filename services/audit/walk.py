@@ -10,14 +10,16 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from engine.errors import RuleViolation
+from engine.table import Step
 from engine.table.events import ChipsBrought, ChipsReturned, DealEnded, DealStarted, Event, OfTable
 from engine.table.play import GameEvent
 from schemas.table import dump_event, dump_events, load_event
 from schemas.upcasters import version_of as present_version
-from services.audit.chained import changed
+from services.audit.chained import SINGLE, Changed, changed
 from services.audit.command import Impossible, decided
 from services.audit.fault import Found, Where, said
 from services.audit.recount import miscounted
+from services.projections.bank import bank
 from services.projections.sheet import BLANK, Sheet, turned
 from services.store.chain import link, text
 from services.store.cold import RawEntry
@@ -67,6 +69,8 @@ class Walk:
         self.sheet_before: Sheet = BLANK
         self.chips: list[Chips] = []
         """Those of the last entry."""
+        self.banked: dict[str, bytes] = {}
+        """The fields of the bank that the last entry changed."""
         self.ended: Ended | None = None
         """The deal that ended with the last entry."""
         self.deals = 0
@@ -83,11 +87,24 @@ class Walk:
         """The next entry, which lies at `place`; `following` comes after it. Raises Found."""
         self._place = place
         self.entry = entry = self._read(raw)
-        before = self.held.table
-        loaded = _Loaded(entry.events)
+        head = link(self.held.chain, self.table, entry)
+        wrong: Changed | None = None
+        if entry.hash and entry.hash != text(head):
+            wrong = changed(self.held.chain, self.table, entry, _readable(following))
+            if wrong.field in SINGLE:
+                raise self._fault("hash", *wrong)
+        made = self._decided(entry)
+        if wrong is not None:
+            raise self._fault("hash", *wrong)
+        self.before, self.held = self.held, after(self.held, made.table, head)
+        self.events = made.events
+        self._note(made.events, Told(entry.version, entry.at, entry.events))
+
+    def _decided(self, entry: Recorded) -> Step:
+        """What the command behind `entry` does, which must be what is recorded. Raises Found."""
         try:
-            first = loaded.event(0)
-            made = decided(self.table, before, entry, first, loaded.all)
+            loaded = _Loaded(entry.events)
+            made = decided(self.table, self.held.table, entry, loaded.event(0), loaded.all)
         except Impossible as error:
             raise self._fault("legality", error.field, error.expected, error.found) from error
         except RuleViolation as refused:
@@ -98,13 +115,7 @@ class Walk:
             raise self._fault("legality", "e", "the events of a command", f"{error!r}: {said(entry.events)}") from error
         if dump_events(made.events) != entry.events:
             self._differ(made.events, loaded)
-        head = link(self.held.chain, self.table, entry)
-        if entry.hash and entry.hash != text(head):
-            told = changed(self.held.chain, self.table, entry, _readable(following))
-            raise self._fault("hash", *told)
-        self.before, self.held = self.held, after(self.held, made.table, head)
-        self.events = made.events
-        self._note(made.events, Told(entry.version, entry.at, entry.events))
+        return made
 
     def _read(self, raw: RawEntry) -> Recorded:
         version = self.held.version + 1
@@ -138,6 +149,7 @@ class Walk:
     def _note(self, events: Sequence[Event], told: Told) -> None:
         """What the projections and the bank make of the entry."""
         self.chips, self.ended, self.sheet_before = [], None, self.sheet
+        self.banked = {}
         if not any(isinstance(event, OfTable) for event in events):
             self._deal.extend(event for event in events if not isinstance(event, OfTable))
             return
@@ -150,6 +162,7 @@ class Walk:
                 self._deal = []
                 self.deals = event.deal
             before, self.sheet = self.sheet, turned(self.sheet, event, told)
+            self.banked |= bank(before, event, self.sheet, told)
             match event:
                 case ChipsBrought(player=player, chips=chips, transfer=transfer):
                     self.chips.append(Chips(transfer, told.version, player, chips, number))

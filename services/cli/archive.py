@@ -2,16 +2,21 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from services.cli.progress import show
 from services.config import Config
 
+if TYPE_CHECKING:
+    from services.archive.table_file import End
+    from services.store.cold import RawEntry
+
 HELP = """\
-The archive of finished deals: run, verify, list, restore.
+The archive of finished deals: run, verify, list, add, restore.
 
 `marias serve` archives every deal by itself some seconds after its end, in <data>/archive, and then trims the store.
 Each deal is one file, <partition>/<table>/<deal>.<first version>-<last version>.jsonl.zst: a header, then the entries
@@ -20,7 +25,9 @@ of the table's stream as they were. The files hold every card: they are readable
 \b
   marias archive run --all              archive now what is finished
   marias archive restore [DIR]          make the tables again in an empty store
-  marias archive verify [DIR]           every file: header, SHA-256, versions without a hole
+  marias archive verify [DIR]           every file: header, SHA-256, chain, versions without a hole
+  marias archive verify FILE            the same of a table that `marias export table` wrote
+  marias archive add FILE [--to DIR]    put the deals of such a table into an archive
   zstd -dc FILE | head -1               the header of a file, without this program
 """
 
@@ -64,18 +71,80 @@ def run(data: Path | None, table: str | None, every: bool) -> None:
 
 @archive.command()
 @_data
-@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
-def verify(data: Path | None, folder: Path | None) -> None:
-    """Read every file and prove it. Exit status 1 if anything is wrong; the first fault is named."""
+@click.argument("place", metavar="[DIR|FILE]", required=False, type=click.Path(path_type=Path))
+def verify(data: Path | None, place: Path | None) -> None:
+    """Read every file and prove it. Exit status 1 if anything is wrong; the first fault is named.
+
+    FILE is a table that `marias export table` wrote.
+    """
     from services.archive.folder import faults, files, tables
 
-    folder = _folder(data, folder)
+    if place is not None and not place.is_dir():
+        end, rest = _proven(place)
+        click.echo(f"{end.table} is whole in {place}: {end.deals} deals, version {end.version}"
+                   f"{', the last deal not at its end' if rest else ''}\nhead {end.head}")
+        return
+    folder = _folder(data, place)
     first = next(faults(folder), None)
     if first is not None:
         raise click.ClickException(first)
     named = tables(folder)
     deals = sum(len(files(folder, table)) for table in named)
     click.echo(f"{deals} deals of {len(named)} tables are whole in {folder}")
+
+
+@archive.command()
+@_data
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--to", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
+              help="The archive. Default: that of the data folder.")
+def add(data: Path | None, file: Path, folder: Path | None) -> None:
+    """Put the finished deals of FILE, a table that `marias export table` wrote, into an archive.
+
+    Nothing is written unless all of FILE is whole, and no deal that is there is replaced. Then `marias archive
+    restore` makes the table again in an empty store, and `marias audit --archive DIR` audits it.
+    """
+    from services.archive.folder import add as put
+    from services.archive.frames import BadArchive
+    from services.archive.table_file import Part, parts
+    from services.regular import open_regular
+
+    end, rest = _proven(file)
+    chosen = folder or Config.from_environment().given(data=data).archive_beside
+    try:
+        with open_regular(file) as packed:
+            found = (part.deal for part in parts(packed) if isinstance(part, Part) and part.is_finished)
+            added = put(chosen, found)
+    except (BadArchive, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    left = f"; {len(rest)} entries of the deal that is not at its end were left out" if rest else ""
+    click.echo(f"{added} of {end.deals} deals of {end.table} added to {chosen}{left}")
+
+
+def _proven(file: Path) -> "tuple[End, Sequence[RawEntry]]":
+    """The end of a table's file, all of which is proven, and the entries of its rest."""
+    from services.archive.frames import BadArchive
+    from services.archive.table_file import End, parts
+    from services.regular import open_regular
+
+    end: End | None = None
+    rest: Sequence[RawEntry] = ()
+    try:
+        with open_regular(file) as packed:
+            for number, part in enumerate(parts(packed)):  # To its end: what follows is looked at too.
+                show(f"proven: {number:,} deals")
+                if isinstance(part, End):
+                    end = part
+                else:
+                    rest = () if part.is_finished else part.deal.entries
+    except BadArchive as error:
+        raise click.ClickException(f"{file}: {error}") from error
+    except OSError as error:
+        raise click.ClickException(f"{file} cannot be read: {error.strerror}.") from error
+    finally:
+        show("")
+    assert end is not None
+    return end, rest
 
 
 @archive.command()

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ is written holds cards that were hidden, unless --seat or --spectator says other
   marias export deals --all --out deals.jsonl      every finished deal, one record a line
   marias export deals TABLE --deal 3 | marias deal run -
   marias export deals TABLE | marias import -      each is played again by the rules
+  marias export table TABLE --out table.jsonl.zst  all of a table, with its hash chain
   marias export ledger --player u-1f-0a1b2c3d4e5f6071 > ana.csv
   marias export ledger --all --out books.csv
 """
@@ -95,6 +97,32 @@ def deals(table: str | None, **options: Any) -> None:
                     written += 1
         if table is not None and not written:
             raise click.ClickException(f"There is no finished deal{f' {only}' if only else ''} at {table}.")
+
+
+@export.command(name="table")
+@click.argument("table", callback=_a_table)
+@out_option
+@_data
+def whole_table(table: str, out: Path | None, data: Path | None) -> None:
+    """Write all of TABLE into one file, with its hash chain: every finished deal, and what has happened since.
+
+    The file is JSON lines, packed with zstd; `zstd -dc FILE` shows it, `marias archive verify FILE` proves it,
+    `marias archive add FILE` puts its deals into another archive. It holds every card.
+    """
+    from services.archive.table_file import packed_table
+    from services.store.cold import version_of
+    from services.store.history import last_version, raw_after
+
+    if out is None and sys.stdout.isatty():
+        raise click.UsageError("It is no text: say --out FILE, or send it through a pipe.")
+    with _writing(out, data) as (redis, write, _):
+        version = last_version(redis, table)
+        if not version:
+            raise click.ClickException(f"There is no table {table}.")
+        entries = takewhile(lambda entry: version_of(entry) <= version, raw_after(redis, table, 0))
+        for number, frame in enumerate(packed_table(table, version, entries)):
+            show(f"exported: {max(0, number - 1):,} deals")
+            write(frame)
 
 
 @export.command()
@@ -183,6 +211,7 @@ def _is_there(redis: "Redis", player: str | None, table: str | None) -> bool:
 @contextmanager
 def _writing(out: Path | None, data: Path | None) -> "Iterator[tuple[Redis, Callable[[bytes], object], Config]]":
     """The store, and how to write; failures of either are told, and a Ctrl-C leaves no file."""
+    from services.archive.frames import BadArchive
     from services.store.cold import PastMissing
     from services.store.history import BrokenStream, NewerEvent
     from services.store.wire import StoreUnavailable
@@ -193,7 +222,7 @@ def _writing(out: Path | None, data: Path | None) -> "Iterator[tuple[Redis, Call
             yield redis, file.write, config
     except KeyboardInterrupt:
         sys.exit(130)
-    except (PastMissing, BrokenStream, NewerEvent, StoreUnavailable) as error:
+    except (BadArchive, PastMissing, BrokenStream, NewerEvent, StoreUnavailable) as error:
         raise click.ClickException(str(error)) from error
     finally:
         show("")

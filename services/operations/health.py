@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from services.operations.fare import Fare, Server
+from services.operations.fare import Fare
+from services.store.durability import power_cut, too_few
 
 WAIT_MS_MAX = 5_000
 LAG_MS_MAX = 10_000
@@ -17,7 +18,8 @@ def troubles(fare: Fare, replicas: int = 0) -> list[str]:
 
 def warnings(fare: Fare) -> list[str]:
     """What works and may yet cost something one day."""
-    return list(dict.fromkeys(warning for server in fare.servers for warning in _durability(server)))
+    said = (warning for each in fare.servers for warning in power_cut(aof=each.aof, fsync=each.fsync))
+    return list(dict.fromkeys(said))
 
 
 def _servers(fare: Fare, replicas: int) -> Iterator[str]:
@@ -29,15 +31,7 @@ def _servers(fare: Fare, replicas: int) -> Iterator[str]:
         if server.memory_max and server.memory > MEMORY_PART_MAX * server.memory_max:
             yield f"the store is nearly full: {server.memory:,} of {server.memory_max:,} bytes"
         if server.replicas < replicas:
-            yield f"{server.replicas} replicas are connected, {replicas} must confirm each write"
-
-
-def _durability(server: Server) -> Iterator[str]:
-    if not server.aof:
-        yield "the store keeps no append-only file: a restart of it loses commands that were answered"
-    elif server.fsync and server.fsync != "always":
-        yield (f"appendfsync is {server.fsync}: a power cut may lose the last seconds of answered commands;"
-               " WAITAOF does not mend that, `always` does")
+            yield too_few(server.replicas, replicas)
 
 
 def _workers(fare: Fare) -> Iterator[str]:

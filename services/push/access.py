@@ -87,6 +87,14 @@ def principal_of(ring: KeyRing, token: str | None) -> Principal:
     return principal
 
 
+def signs(asked: Asked) -> bool:
+    """Are receipts to be signed, as `?receipts=signed` asks? Raises Refused `malformed`."""
+    wanted = asked.query.get("receipts", "plain")
+    if wanted not in ("plain", "signed"):
+        raise Refused("malformed", errors={"receipts": ["Must be one of plain, signed."]})
+    return wanted == "signed"
+
+
 def existing(reads: Reads, table: str) -> Current:
     """The table as it stands. Raises Refused `not_found`."""
     current = reads.current(table) if is_table_id(table) else None

@@ -37,7 +37,7 @@ def serve_with_api(config: Config) -> None:
     from services.api.backend import EXTENSION, Backend
 
     service = _service(config, BEAT_SECONDS)
-    app = create_app(service.redis, config, feed=service.feed, ring=service.ring)
+    app = create_app(service.redis, config, feed=service.feed, ring=service.ring, signer=service.signer)
     backend: Backend = app.extensions[EXTENSION]
     app.extensions[EXTENSION] = replace(backend, intake=service.intake.submit)
     _serve(config, app.wsgi_app, service)

@@ -11,6 +11,7 @@ from services.push.pulse import BEAT_SECONDS, Pulse
 from services.push.reads import Reads
 from services.push.replay import catcher
 from services.push.together import Together
+from services.signing import Signer
 from services.store.feed import Feed
 from services.tokens import KeyRing
 
@@ -24,6 +25,7 @@ class Service:
         self.redis = redis
         self.feed = feed
         self.ring = ring
+        self.signer = Signer(config.receipt_keys)
         # The web pages of others that may read the answers.
         self.origins = frozenset(filter(None, map(str.strip, config.allowed_origins.split(","))))
         self.pressure = Pressure(redis)

@@ -1,5 +1,6 @@
 """A table's WebSocket (contract §3a): commands in, receipts and versions out, on one connection."""
 
+import time
 from typing import Any
 
 import gevent
@@ -8,7 +9,7 @@ from websockets.frames import CloseCode, Frame, Opcode
 
 from schemas.problems import kind
 from services.intake import Submitted
-from services.push.access import Asked, Refused, bear, existing, knows_code, principal_of
+from services.push.access import Asked, Refused, bear, existing, knows_code, principal_of, signs
 from services.push.commands import Receipt, Waiting
 from services.push.connection import Connection
 from services.push.frames import Broken, Frames
@@ -16,6 +17,7 @@ from services.push.live import NOT_VIEWED, Subscriber
 from services.push.messages import Transport, closing, document, frame
 from services.push.said import Command, NotUnderstood, Resume, Said, Sign, Token, read
 from services.push.service import Service
+from services.receipts import receipt_of, signed, told
 from services.store.wire import StoreUnavailable
 from services.tokens import Principal
 
@@ -37,6 +39,7 @@ class Session:
         self._service = service
         self._asked = asked
         self._principal = principal
+        self._signs = signs(asked)
         self._frames = Frames(MESSAGE_BYTES_MAX)
         self._early: Queue[Said | None] | None = Queue(EARLY_MESSAGES_MAX)
         self._waiting: dict[str, Waiting] = {}
@@ -172,15 +175,21 @@ class Session:
 
     def answered(self, key: str, receipt: Receipt) -> None:
         """The receipt of a command."""
-        if receipt["s"] == "applied":
+        if receipt["s"] != "queued":
             self._waiting.pop(key, None)
-            text = b'{"receipt":{"id":"%b","status":"applied","version":%d}}' % (key.encode(), receipt["v"])
-            self.connection.send(frame(text))
-        elif receipt["s"] == "refused":
-            self._waiting.pop(key, None)
-            self._refused(key, receipt["c"], receipt.get("d"))
+        if self._signs:
+            said = {"id": key, **told(receipt), "signed": self._signed(key, receipt)}
+            self.connection.send(document({"receipt": said}))
+        elif receipt["s"] == "applied" and "h" in receipt:
+            text = b'{"receipt":{"id":"%b","status":"applied","version":%d,"hash":"%b"}}'
+            self.connection.send(frame(text % (key.encode(), receipt["v"], receipt["h"].encode())))
         else:
-            self.connection.send(document({"receipt": {"id": key, "status": "queued"}}))
+            self.connection.send(document({"receipt": {"id": key, **told(receipt)}}))
+
+    def _signed(self, key: str, receipt: Receipt) -> str:
+        assert self._principal is not None
+        said = receipt_of(self._asked.table, self._principal.id, key, receipt, int(time.time()))
+        return signed(self._service.signer, said)
 
     def not_taken(self, key: str, code: str) -> None:
         """A command was not taken in."""

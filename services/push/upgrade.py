@@ -8,12 +8,12 @@ from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
 
 from services.http.server import Take
-from services.push.access import Asked, Refused, bear, existing, knows_code, principal_of
+from services.push.access import Asked, Refused, bear, existing, knows_code, principal_of, signs
 from services.push.messages import SOCKETS, Shows
 from services.push.service import Service
 from services.push.session import Session
 
-QUERY = frozenset({"code", "views"})
+QUERY = frozenset({"code", "receipts", "views"})
 SUBPROTOCOL = Subprotocol("marias.v1")
 
 
@@ -28,6 +28,7 @@ def prepare(service: Service, asked: Asked) -> Take:
         knows_code(current, principal, asked.code)
         bear(service.pressure, current, principal, asked.table)
     transport = asked.transport(SOCKETS, Shows.VIEWS)
+    signs(asked)  # A wrong word is refused before there is a socket.
     answer = _accept(asked)
 
     def take(fd: int) -> None:

@@ -12,16 +12,15 @@ from services.serve.errors import CannotServe
 from services.store.address import BadAddress, kind_of
 from services.store.away import StoreUnavailable, named
 from services.store.connect import connect
+from services.store.durability import fail_over, power_cut
 from services.store.installation import partitions_of
-from services.store.topology import masters
+from services.store.topology import masters, watchers_of
 
 OLDEST = (7, 0)
 Facts: TypeAlias = Mapping[str, str]
-"""Of INFO and CONFIG, by name."""
+"""Of INFO and CONFIG, by name; with _KNOWN, how many replicas the sentinels know."""
 
-
-_NOT_OURS_TO_ASK = "?"
-"""The user of a role may not read settings; whoever made the users knows the store."""
+_KNOWN = "known_to_sentinels"
 
 
 class UnfitStore(CannotServe):
@@ -52,7 +51,10 @@ def facts(url: str) -> list[Facts]:
     except BadAddress as error:
         raise UnfitStore(f"REDIS_URL={without_password(url)}: {error}") from error
     try:
-        return [_facts(each) for each in masters(redis)]
+        found = [_facts(each) for each in masters(redis)]
+        watchers = watchers_of(redis)
+        known = {} if watchers is None else {_KNOWN: str(watchers.known)}
+        return [each | known for each in found]
     except (RedisError, OSError) as error:
         away = named(error)
         if isinstance(away, AuthenticationError):
@@ -93,43 +95,22 @@ def refuse_partitions(url: str, partitions: int) -> None:
 
 def warnings(facts: Facts) -> Iterator[str]:
     """What the operator should know about how much a power cut may lose."""
-    if facts.get("aof_enabled") == "0":
-        yield (
-            "the store keeps no append-only file: a restart of it loses every command since its last dump. "
-            "Set: appendonly yes, appendfsync always"
-        )
-    elif (fsync := facts.get("appendfsync")) is None:
-        yield "the store does not tell its appendfsync: unless it is `always`, a power cut loses commands"
-    elif fsync not in ("always", _NOT_OURS_TO_ASK):
-        yield (
-            f"the store's appendfsync is {fsync}: a power cut may lose the last seconds of answered commands, and "
-            "WAITAOF does not mend that. Set: appendfsync always"
-        )
+    return power_cut(aof=facts.get("aof_enabled") != "0", fsync=facts.get("appendfsync"))
 
 
 def unsafe(facts: Facts, replicas: int) -> Iterator[str]:
     """What the operator should know about what a fail-over may lose, or why nothing would be answered."""
-    connected = int(facts.get("connected_slaves", "0"))
-    if connected and not replicas:
-        yield (
-            "the store has replicas, but nobody waits for them: a fail-over may lose what was answered just before. "
-            "Set: MARIAS_REPLICAS=1"
-        )
-    elif connected < replicas:
-        yield f"MARIAS_REPLICAS is {replicas}, and a master has {connected} replicas: until it has more, it answers 503"
-    elif connected and connected == replicas:
-        yield (
-            f"MARIAS_REPLICAS is {replicas}, and a master has just so many: when one is lost or becomes the master, "
-            "nothing is answered until there is another"
-        )
+    known = facts.get(_KNOWN)
+    wanted = max(replicas, int(known or 0)) if replicas else 0
+    return fail_over(connected=int(facts.get("connected_slaves", "0")), wanted=wanted, watched=known is not None)
 
 
-def _facts(redis: Redis) -> Facts:
+def _facts(redis: Redis) -> dict[str, str]:
     facts = {name: str(value) for name, value in redis.info().items() if isinstance(value, str | int | float)}
     try:
         facts.update({str(name): str(value) for name, value in redis.config_get("appendfsync").items()})
     except NoPermissionError:
-        facts["appendfsync"] = _NOT_OURS_TO_ASK
+        facts["appendfsync"] = ""
     except ResponseError:  # Managed servers often forbid CONFIG; `warnings` says so.
         pass
     return facts

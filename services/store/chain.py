@@ -7,6 +7,9 @@ What is hashed (SHA-256): nine lengths of four bytes, the most significant first
 anything between them: the hash before (32 bytes), table, version, time in ms, actor, key, fingerprint, the events as
 the stream has them, tag; numbers in decimal, texts in UTF-8. Before the first entry stands the SHA-256 of
 `marias-chain/1`, a zero byte and the table's id. Entries of builds that wrote no hash have one all the same.
+
+Players are told hashes of entries that say hidden cards. They cannot try the few cards that they do not know: each
+entry bears a fingerprint, a digest with a key that only the service has (`services/envelope.py`).
 """
 
 import hashlib

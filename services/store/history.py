@@ -77,14 +77,19 @@ def entries_after(redis: Redis, table: str, version: int) -> Iterator[Recorded]:
 
     Raises BrokenStream at a hole, PastMissing where the archive is needed and is not here.
     """
+    return map(recorded, raw_after(redis, table, version))
+
+
+def raw_after(redis: Redis, table: str, version: int) -> Iterator[RawEntry]:
+    """`entries_after` as the stream has them."""
     while True:
         page = cold.entries(redis, table, version + 1, PAGE)
         for raw in cold.filled(redis, table, version + 1, None, page):
-            entry = recorded(raw)
-            if entry.version != version + 1:
-                raise BrokenStream(f"{table}: version {version + 1} is missing before {entry.version}")
-            version = entry.version
-            yield entry
+            found = cold.version_of(raw)
+            if found != version + 1:
+                raise BrokenStream(f"{table}: version {version + 1} is missing before {found}")
+            version = found
+            yield raw
         if len(page) < PAGE:
             return
 

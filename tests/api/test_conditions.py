@@ -3,7 +3,7 @@
 import pytest
 from werkzeug.test import EnvironBuilder
 
-from services.api.conditions import idempotency_key, is_known, version_expected, wait_seconds
+from services.api.conditions import idempotency_key, is_known, version_expected, wait_seconds, wants_signature
 from services.api.problems import Problem
 
 
@@ -78,6 +78,19 @@ def test_prefer_wait(header, seconds):
 
 def test_whoever_does_not_prefer_to_wait_does_not():
     assert wait_seconds(request()) is None
+
+
+@pytest.mark.parametrize(("header", "wanted"), [
+    ("receipt=signed", True), ("wait=5, receipt=signed", True), ('receipt = "signed"; x, wait=1', True),
+    ("Receipt=SIGNED", True), ("receipt=plain", False), ("receipt", False), ("receipts=signed", False),
+    ("no-receipt=signed", False), ("wait=5", False), ("", False),
+])
+def test_prefer_receipt_signed(header, wanted):
+    assert wants_signature(request(Prefer=header)) is wanted
+
+
+def test_whoever_does_not_ask_for_a_signature_gets_none():
+    assert not wants_signature(request())
 
 
 @pytest.mark.parametrize("key", ["a", "A-Z_09", "x" * 64])

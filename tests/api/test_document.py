@@ -94,8 +94,10 @@ def test_the_page_loads_nothing_from_elsewhere(street):
 
 
 def test_the_keys_that_verify_tokens_are_published(street):
-    [key] = street.call("GET", "/v1/.well-known/jwks.json").json["keys"]
-    assert (key["kty"], key["crv"], key["alg"], key["kid"]) == ("OKP", "Ed25519", "EdDSA", "k1")
+    found = street.call("GET", "/v1/.well-known/jwks.json").json["keys"]
+    assert [key["kid"] for key in found] == ["k1", "receipts.k1"]
+    assert {(key["kty"], key["crv"], key["alg"], key["use"]) for key in found} == {("OKP", "Ed25519", "EdDSA", "sig")}
+    assert found[0]["x"] != found[1]["x"]
 
 
 def test_the_type_of_a_problem_leads_to_its_meaning(street):

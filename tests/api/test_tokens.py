@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from services import tokens
+from services import rings, tokens
 from services.tokens import KeyRing, Principal, TokenRefused
 from tests.cast import ANA
 
@@ -34,7 +34,7 @@ def add_key(folder, kid, *, age_seconds=0.0, key=None):
 
 def look_again(ring, monkeypatch):
     """Let the seconds pass after which a running process looks at its keys again."""
-    monkeypatch.setattr(tokens, "LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(rings, "LOOK_SECONDS", -1.0)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def ana(ring):
 
 
 def signed(ring, claims, *, headers=None, algorithm="EdDSA"):
-    key = ring._keys["k1"]
+    key = ring._ring._keys["k1"]
     return jwt.encode(claims, key.private, algorithm=algorithm, headers={"kid": "k1"} | (headers or {}))
 
 
@@ -160,7 +160,7 @@ def changed(ring):
 
 
 def without_kid(ring):
-    return jwt.encode(CLAIMS, ring._keys["k1"].private, algorithm="EdDSA")
+    return jwt.encode(CLAIMS, ring._ring._keys["k1"].private, algorithm="EdDSA")
 
 
 @pytest.mark.parametrize("forge", [

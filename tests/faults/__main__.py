@@ -43,7 +43,9 @@ def main(arguments: list[str]) -> int:
     say(f"seed {seed}; the same faults again with --seed {seed}")
     only = given.only or (SHORT[given.store] if given.short else None)
     made = chosen(only, night=given.night, store=given.store)
-    result = on_store(given.store, made, seed=seed, seconds=seconds, tables=given.tables, say=say)
+    result = on_store(
+        given.store, made, seed=seed, seconds=seconds, tables=given.tables, say=say, stall_max=given.stall
+    )
     for line in report.lines(result):
         say(line)
     if given.report:
@@ -96,6 +98,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--store", choices=STORES, default="embedded")
     parser.add_argument("--only", metavar="NAME,...")
     parser.add_argument("--tables", type=int, default=5)
+    parser.add_argument(
+        "--stall", type=float, default=STALL_SECONDS_MAX, metavar="SECONDS",
+        help="so long a table may stand still (10; give more where the machine has other work)",
+    )
     parser.add_argument("--report", metavar="FILE")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--mutations", action="store_true", help="take each guard out in turn: which test notices?")

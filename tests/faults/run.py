@@ -12,6 +12,8 @@ from random import Random
 from typing import TypeVar
 
 from services.archive import folder as archive
+from services.envelope import sender_of
+from services.intake import attach
 from services.store.connect import connect, patiently
 from services.store.keys import all_partitions
 from tests.faults.checker import await_quiet, check
@@ -138,6 +140,7 @@ def _play(
     over = threading.Event()
     scene = Scene(system, connect(system.store.url), Random(f"{seed}/faults"), load.tables, seconds, over)
     archive.attach(scene.redis, system.archive)
+    attach(scene.redis, sender_of(system.folder / "data" / "keys"))  # Some faults send commands, too.
     watch = Watch(connect(system.store.url), load.tables, system.can_play, over)
     injectors = _injectors(faults, scene, seed)
     watch.start()

@@ -4,6 +4,7 @@ Ids, tokens, keys and the deck are given; the store's clock stands still but for
 served over socket pairs by the objects that a front process makes, the API by the application itself.
 """
 
+import base64
 import json
 import re
 import socket
@@ -152,6 +153,24 @@ def say(sock: socket.socket, message: dict[str, Any]) -> None:
     sock.sendall(Frame(Opcode.TEXT, json.dumps(message).encode()).serialize(mask=True))
 
 
+HASH = re.compile(rb'"hash":"[A-Za-z0-9_-]{43}"')
+SIGNED = re.compile(rb'"signed":"([A-Za-z0-9_-]+)[.]([A-Za-z0-9_-]+)[.][A-Za-z0-9_-]{86}"')
+
+
+def without_hashes(data: bytes) -> bytes:
+    """What is sent, but for the hashes of the table's past, which must differ, and for signatures and their seconds.
+
+    What is signed is laid open. A hash tells nothing of what is hashed as long as somebody who knows all but a few
+    cards cannot try them: each entry bears the mark of its command, a digest with a key that no player has.
+    """
+    laid_open = SIGNED.sub(lambda found: b'"signed":' + b"".join(map(_json_of, found.groups())), data)
+    return HASH.sub(b'"hash":"#"', re.sub(rb'"at":[0-9]{10}(?=[,}])', b'"at":0', laid_open))
+
+
+def _json_of(part: bytes) -> bytes:
+    return base64.urlsafe_b64decode(part + b"==")
+
+
 def drain(sock: socket.socket) -> bytes:
     """All that has come."""
     found = b""
@@ -161,9 +180,9 @@ def drain(sock: socket.socket) -> bytes:
         try:
             data = sock.recv(1 << 20)
         except BlockingIOError:
-            return found
+            return without_hashes(found)
         if not data:
-            return found + b"<closed>"
+            return without_hashes(found) + b"<closed>"
         found += DATE.sub(b"", data)
 
 
@@ -222,7 +241,8 @@ class Telling:
         answer = self._world.house.call(method, path, token=self._tokens[player.id], headers=headers, **options)
         if player == self._reader:
             said = "\r\n".join([answer.status, *(f"{name}: {value}" for name, value in answer.headers)])
-            self.heard.append((f"{label}: {method} {path}", said.encode() + b"\r\n\r\n" + answer.data))
+            said_bytes = said.encode() + b"\r\n\r\n" + answer.data
+            self.heard.append((f"{label}: {method} {path}", without_hashes(said_bytes)))
 
     def _command(self, player: Player, body: dict[str, Any], label: str) -> None:
         self._number += 1

@@ -62,7 +62,7 @@ def test_a_cluster_is_asked_for_its_settings_master_by_master(cluster):
 
 def test_replicas_that_nobody_waits_for_are_warned_of(cluster):
     assert any("MARIAS_REPLICAS=1" in each for each in own.check(cluster.url))
-    assert any("just so many" in each for each in own.check(cluster.url, replicas=1))
+    assert any("Have one more" in each for each in own.check(cluster.url, replicas=1))
 
 
 def test_an_address_that_makes_no_sense_is_told_without_a_traceback(tmp_path):

@@ -171,10 +171,20 @@ def test_the_command_line_names_an_absolute_folder(monkeypatch, tmp_path):
 @pytest.mark.parametrize(("connected", "replicas", "says"), [
     ("2", 0, "nobody waits for them"),
     ("1", 2, "until it has more"),
-    ("1", 1, "just so many"),
+    ("1", 1, "Have one more"),
 ])
 def test_replicas_that_are_not_used_or_too_few_are_warned_of(connected, replicas, says):
     (warning,) = own.unsafe({"connected_slaves": connected}, replicas)
+    assert says in warning
+
+
+@pytest.mark.parametrize(("connected", "known", "replicas", "says"), [
+    ("2", "2", 0, "nobody waits for them"),
+    ("1", "2", 1, "2 replicas must confirm each write, and a master has 1"),
+    ("2", "2", 1, "SENTINEL RESET"),
+])
+def test_where_sentinels_watch_all_replicas_count(connected, known, replicas, says):
+    (warning,) = own.unsafe({"connected_slaves": connected, "known_to_sentinels": known}, replicas)
     assert says in warning
 
 

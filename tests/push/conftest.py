@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 from redis import Redis
 
+from services.signing import Signer
 from services.store.connect import connect
 from services.tokens import KeyRing
 from tests import servers
@@ -28,6 +29,7 @@ class Push(NamedTuple):
     port: int
     pid: int
     ring: KeyRing
+    signer: Signer
 
     def token(self, player: Player, role: str = "player") -> str:
         """The token by which `player` is known."""
@@ -59,7 +61,7 @@ def launch(
         ))
         port = listening.getsockname()[1]
         listening.close()
-        return Push(port, started[-1].pid, KeyRing(folder / "keys"))
+        return Push(port, started[-1].pid, KeyRing(folder / "keys"), Signer(folder / "keys" / "receipts"))
 
     yield start
     for process in started:

@@ -12,6 +12,7 @@ from redis import Redis
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from services.receipts import Receipt, read
 from services.store import keys
 from tests.cast import ANA, BARA, CYRIL, DANA, Player
 from tests.push.clients import OPEN, SECONDS, hear, socket_of
@@ -135,6 +136,38 @@ def test_a_refusal_names_its_code_and_what_the_sender_may_know(push: Push, write
     }
     writer.change()
     assert set(json.loads(other.recv(SECONDS))) == {"version", "events", "view"}
+
+
+def test_the_hash_of_what_was_written_comes_with_the_answer(push: Push, writer: Writer) -> None:
+    writer.change()
+    connection = sit(push)
+    send(connection, {"id": "one", "command": PLAY})
+    writer.change(key="one", hash="H" * 43)
+    assert hear(connection, "receipt")["receipt"]["hash"] == "H" * 43
+
+
+def test_receipts_are_signed_for_whoever_wants_to_keep_them(push: Push, writer: Writer, store: Redis) -> None:
+    writer.change()
+    connection = socket_of(push.port, TABLE, push.token(ANA), query="?receipts=signed")
+    send(connection, {"id": "one", "command": PLAY})
+    writer.change(key="one", hash="H" * 43)
+    told = hear(connection, "receipt")["receipt"]
+    said = read(push.signer.find, told.pop("signed"))
+    assert told == {"id": "one", "status": "applied", "version": 2, "hash": "H" * 43}
+    assert said == Receipt(TABLE, ANA.id, "one", "applied", said.at, version=2, hash="H" * 43, mark="fp")
+    send(connection, {"id": "two", "command": PLAY})
+    taken_in(store, 2)
+    writer.refuse(ANA.id, "two", "not_your_turn", {"seat": 1})
+    told = hear(connection, "receipt")["receipt"]
+    assert (told["code"], told["detail"]) == ("not_your_turn", {"seat": 1})
+    assert read(push.signer.find, told["signed"]).code == "not_your_turn"
+
+
+def test_other_words_about_receipts_are_refused(push: Push, writer: Writer) -> None:
+    writer.change()
+    with pytest.raises(InvalidStatus) as refused:
+        socket_of(push.port, TABLE, push.token(ANA), query="?receipts=stamped")
+    assert refused.value.response.status_code == 422
 
 
 def test_the_same_id_again_gets_the_same_answer(push: Push, writer: Writer, store: Redis) -> None:

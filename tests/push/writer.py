@@ -26,7 +26,7 @@ class Writer:
         self._numbers = itertools.count(1)
 
     def change(self, *, who: str = SEATED, code: str = "", actor: str = ANA.id, key: str = "", floor: int | None = None,
-               event: dict | None = None, padding: int = 0, moving: dict | None = None) -> int:
+               event: dict | None = None, padding: int = 0, moving: dict | None = None, hash: str = "") -> int:
         """One more version; its number. With `moving`, members of the view, nothing else of the view changes."""
         self.version += 1
         number = self.version
@@ -34,10 +34,11 @@ class Writer:
         seen = tuple(
             b'[{"type":"said","n":%d,"secret":"%d-%d"}]' % (number, seat, number) for seat in range(3)
         )
+        head = f',"h":"{hash}"'.encode() if hash else b""
         self._apply(Entry(
             position=self._position(actor, key), expected=number - 1,
-            receipt=b'{"v":%d,"f":"fp","s":"applied"}' % number, at=1_700_000_000_000 + number,
-            events=b'[{"type":"whole"}]', tag="tag", hash="", shown=(public, seen),
+            receipt=b'{"v":%d,"f":"fp","s":"applied"%b}' % (number, head), at=1_700_000_000_000 + number,
+            events=b'[{"type":"whole"}]', tag="tag", hash=hash, shown=(public, seen),
             brief=json.dumps({"version": number} | (moving or {}), separators=(",", ":")).encode()[1:-1],
             about_changed=moving is None, about=b'"filler":"%b"' % (b"x" * padding),
             private=tuple(

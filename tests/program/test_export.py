@@ -1,0 +1,198 @@
+"""Exports of a running system, by pipes and into files, and back again."""
+
+import csv
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import msgspec
+import pytest
+
+from tests import sources
+from tests.program.running import Running
+from tests.program.test_archive import until
+from tests.weighed import GROWTH_MIB_MAX, is_refused
+from tests.weighed import marias as weighed
+
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
+DEALS = 4
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with Running(tmp_path_factory.mktemp("export") / "data") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def table(server):
+    """A table at which Ana plays with bots, and leaves it to them after the first deal; it is over."""
+    _, player = server.call("POST", "/v1/players", {"name": "=Ana"})
+    bearer = {"Authorization": f"Bearer {player['token']}"}
+    opening = {"game": "voleny", "bots": [1, 2], "auto_ready": True, "deals": DEALS, "turn_seconds": 1}
+    _, opened = server.call("POST", "/v1/tables", opening, **bearer)
+    path = f"/v1/tables/{opened['table']}"
+    for number, body in enumerate(({"type": "sit", "seat": 0}, {"type": "ready"}, {"type": "leave"})):
+        server.call("POST", f"{path}/commands", body, Idempotency_Key=f"k{number}", Prefer="wait=20", **bearer)
+        if number == 1:
+            until(lambda: play_one(server, path, bearer))
+    return {"id": opened["table"], "player": player["player"], "bearer": bearer}
+
+
+def play_one(server, path, bearer):
+    """Play a legal move if it is our turn; whether the first deal is over."""
+    _, view = server.call("GET", path, **bearer)
+    if view["legal"]:
+        key = f"m{view['version']}"
+        server.call("POST", f"{path}/commands", view["legal"][0], Idempotency_Key=key, Prefer="wait=20", **bearer)
+    return view["deal"] > 1 or (view["phase"] == "lobby" and view["deal"] == 1)
+
+
+@pytest.fixture(scope="module")
+def auditor(server):
+    token = piped(server, "marias token --role auditor").decode().strip()
+    return {"Authorization": f"Bearer {token}"}
+
+
+def bound(server, command):
+    return f'set -o pipefail; marias() {{ "{sys.executable}" -m services.cli "$@"; }}; {command}'
+
+
+def environment(server):
+    return {**server.environment, "MARIAS_DATA": str(server.data)}
+
+
+def piped(server, command, status=0):
+    """The standard output of a pipe of commands."""
+    done = subprocess.run(["bash", "-c", bound(server, command)], capture_output=True, check=False, timeout=120,
+                          cwd=sources.ROOT, env=environment(server), stdin=subprocess.DEVNULL)
+    assert done.returncode == status, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+    return done.stdout
+
+
+def deals_of(server, table, reader):
+    found = []
+    while True:
+        status, record = server.call("GET", f"/v1/tables/{table['id']}/deals/{len(found) + 1}", **reader)
+        if status != 200:
+            return found
+        found.append(msgspec.json.encode(record))
+
+
+def test_records_leave_whole_and_come_back_through_pipes(server, table, auditor):
+    exported = piped(server, f"marias export deals {table['id']}")
+    told = deals_of(server, table, auditor)
+    assert exported.splitlines()[: len(told)] == told
+    assert len(told) >= 1
+    one = f"marias export deals {table['id']} --deal 1"
+    assert piped(server, f"{one} | marias import -") == told[0] + b"\n"
+    answer = msgspec.json.decode(piped(server, f"{one} | marias import - | marias deal run -"))
+    assert answer["result"] == msgspec.json.decode(told[0])["result"]
+    assert told[0] in piped(server, "marias export deals --all")
+
+
+def test_records_as_somebody_may_know_them(server, table):
+    [first] = piped(server, f"marias export deals {table['id']} --deal 1 --seat 0").splitlines()
+    assert first == deals_of(server, table, table["bearer"])[0]
+    [seen] = piped(server, f"marias export deals {table['id']} --deal 1 --spectator").splitlines()
+    assert msgspec.json.decode(seen)["deck"] == ["??"] * 32
+    refused = f"marias export deals {table['id']} --deal 1 --spectator | marias import -"
+    assert piped(server, refused, status=1) == b""
+
+
+def test_a_table_is_one_file_that_is_proven_and_goes_elsewhere(server, table, tmp_path):
+    file, other = tmp_path / "table.jsonl.zst", tmp_path / "other"
+    piped(server, f"marias export table {table['id']} --out {file}")
+    assert oct(file.stat().st_mode & 0o777) == "0o600"
+    assert piped(server, f"marias archive verify {file}").startswith(f"{table['id']} is whole in {file}: ".encode())
+    assert piped(server, f"marias export table {table['id']} | cat").startswith(b"\x28\xb5\x2f\xfd")
+    added = piped(server, f"marias archive add {file} --to {other}").decode()
+    assert f"deals of {table['id']} added to {other}" in added
+    assert piped(server, f"marias archive verify {other}").endswith(f"of 1 tables are whole in {other}\n".encode())
+
+
+def test_ledgers_say_what_the_api_says(server, table):
+    rows = {
+        words: list(csv.DictReader(io.StringIO(piped(server, f"marias export ledger {words}").decode(), newline="")))
+        for words in (f"--player {table['player']}", f"--table {table['id']}", "--all", "--all --account chips")
+    }
+    own, seats, everybody, chips = rows.values()
+    assert [row for row in everybody if row["player"] == table["player"]] == own
+    assert [row for row in everybody if row["account"] == "chips"] == chips
+    assert {row["name"] for row in own} == {"'=Ana"}
+    assert {row["name"] for row in seats} == {"'=Ana", "bot rule"}
+    for account in ("score", "chips"):
+        _, told = server.call("GET", f"/v1/players/me/ledger?account={account}", **table["bearer"])
+        mine = [row for row in own if row["account"] == account]
+        assert [(row["id"], int(row["chips"]), row["at"]) for row in mine] == [
+            (posting["id"], posting["chips"], posting["at"]) for posting in told["postings"]
+        ]
+        assert int(mine[-1]["balance"]) == told["balance"]
+    asked = urllib.request.Request(f"{server.http}/v1/players/me/ledger", headers={"Accept": "text/csv",
+                                                                                  **table["bearer"]})
+    with urllib.request.urlopen(asked, timeout=20) as answer:
+        over_http = list(csv.DictReader(io.StringIO(answer.read().decode(), newline="")))
+    assert over_http == [row for row in own if row["account"] == "score"]
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    ("deals t-00-000000000000", "There is no finished deal at t-00-000000000000"),
+    ("table t-00-000000000000", "There is no table t-00-000000000000"),
+    ("ledger --table t-00-000000000000", "There is no table t-00-000000000000"),
+    ("ledger --player u-00-0000000000000000", "There is no player u-00-0000000000000000"),
+])
+def test_what_is_not_there_is_told_and_leaves_no_file(server, tmp_path, words, told):
+    ended = weighed(tmp_path, "export", *words.split(), "--out", str(tmp_path / "out"), environment=environment(server))
+    assert is_refused(ended, told)
+    assert [path.name for path in tmp_path.iterdir()] == ["peak"]
+
+
+def test_without_a_store_it_says_how_to_name_one(tmp_path):
+    nowhere = {"MARIAS_DATA": str(tmp_path / "nothing"), "REDIS_URL": ""}
+    ended = weighed(tmp_path, "export", "deals", "--all", environment=nowhere)
+    assert is_refused(ended, "There is no store to work with")
+
+
+def test_ctrl_c_leaves_nothing_half(server, table, tmp_path):
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", "import services.exchange.deals as deals, time, sys\n"
+               "whole = deals.records\n"
+               "def slow(*words, **more):\n"
+               "    for each in whole(*words, **more):\n"
+               "        yield each\n"
+               "        time.sleep(60)\n"
+               "deals.records = slow\n"
+               "from services.cli import main\nsys.exit(main())", "export", "deals", table["id"], "--out", str(out)]
+    running = subprocess.Popen(command, cwd=sources.ROOT, env=environment(server), stderr=subprocess.PIPE)
+    until(lambda: list(tmp_path.iterdir()))
+    time.sleep(0.5)
+    assert [path.name.startswith(".out.") for path in tmp_path.iterdir()] == [True]
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=30)
+    assert (running.returncode, said) == (130, b"")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_file_that_is_none_is_refused_and_does_not_weigh(server, table, tmp_path):
+    file = tmp_path / "table.jsonl.zst"
+    piped(server, f"marias export table {table['id']} --out {file}")
+    whole = file.read_bytes()
+    idle = weighed(tmp_path, "archive", "--help")
+    for data, told in (
+        (whole[:-20], "cut off"), (whole + b"\0", "not packed with zstd"), (b"\x89PNG\r\n\x1a\n", "not packed"),
+        (b"", "it is empty"), (b"\x28\xb5\x2f\xfd\x00\x58" + b"\x02\x00\x10\x00" * 100_000, "packed tighter"),
+    ):
+        file.write_bytes(data)
+        for words in (("verify", str(file)), ("add", str(file), "--to", str(tmp_path / "other"))):
+            ended = weighed(tmp_path, "archive", *words)
+            assert is_refused(ended, f"{file}: ", told)
+            assert ended.mib - idle.mib < GROWTH_MIB_MAX
+    os.unlink(file)
+    os.mkfifo(file)
+    assert is_refused(weighed(tmp_path, "archive", "verify", str(file)), "It is no regular file")
+    assert not (tmp_path / "other").exists()
