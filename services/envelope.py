@@ -20,8 +20,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from services import private_files
-from services.key_pairs import box_key, make_pair, read_private, read_public
+from services import key_files, private_files
+from services.key_pairs import KEY_BYTES, box_key, make_pair, read_private, read_public
 
 MARKS, PUBLIC, PRIVATE = "commands.key", "worker.pub", "worker*.key"
 FIRST_PRIVATE = "worker.key"
@@ -124,7 +124,17 @@ def opener_of(folder: Path) -> Opener:
 
 
 def _marks(folder: Path) -> list[bytes]:
-    return [bytes.fromhex(line) for line in (folder / MARKS).read_text().split()]
+    """Raises BadKey."""
+    path = folder / MARKS
+    try:
+        found = [bytes.fromhex(line) for line in private_files.read(path).decode("ascii", "replace").split()]
+    except private_files.BadFile:
+        raise
+    except ValueError:
+        found = []
+    if not found or any(len(key) != KEY_BYTES for key in found):
+        raise key_files.BadKey(f"{path} must hold lines of {2 * KEY_BYTES} hex digits, one at least.")
+    return found
 
 
 def _box(private: X25519PrivateKey, shown: bytes) -> ChaCha20Poly1305:

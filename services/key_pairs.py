@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from services import private_files
+from services import key_files, private_files
 
 KEY_BYTES = 32
 
@@ -29,16 +29,18 @@ def make_pair(public: Path, private: Path) -> None:
 
 
 def read_public(path: Path) -> X25519PublicKey:
-    """The public key in a file. Raises FileNotFoundError."""
-    key = serialization.load_pem_public_key(path.read_bytes())
-    assert isinstance(key, X25519PublicKey), f"{path.name} is no X25519 key"
+    """The public key in a file. Raises FileNotFoundError, BadKey."""
+    key = key_files.public_of(path, private_files.read(path))
+    if not isinstance(key, X25519PublicKey):
+        raise key_files.BadKey(f"{path} holds no X25519 key.")
     return key
 
 
 def read_private(path: Path) -> X25519PrivateKey:
-    """The private key in a file. Raises FileNotFoundError where it is kept elsewhere."""
-    key = serialization.load_pem_private_key(path.read_bytes(), password=None)
-    assert isinstance(key, X25519PrivateKey), f"{path.name} is no X25519 key"
+    """The private key in a file. Raises FileNotFoundError where it is kept elsewhere, BadKey."""
+    key = key_files.private_of(path, private_files.read(path))
+    if not isinstance(key, X25519PrivateKey):
+        raise key_files.BadKey(f"{path} holds no X25519 key.")
     return key
 
 

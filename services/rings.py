@@ -12,12 +12,10 @@ from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
     PrivateFormat,
-    load_pem_private_key,
-    load_pem_public_key,
 )
 from jwt.algorithms import OKPAlgorithm
 
-from services import private_files
+from services import key_files, private_files
 
 ALGORITHM = "EdDSA"
 FIRST_KEY = "k1"
@@ -47,7 +45,10 @@ class Ring:
         self._lock = threading.Lock()
         self._looked = time.monotonic()
         self._stamp = _make_first_key(folder)
-        self._keys = self._read()
+        try:
+            self._keys = self._read()
+        except FileNotFoundError as error:
+            raise key_files.BadKey(f"{error}: {FIRST_KEY}.pem is there, and is none.") from error
 
     def signer(self) -> tuple[str, Ed25519PrivateKey]:
         """The id and the private half of the key that signs now."""
@@ -90,7 +91,7 @@ class Ring:
 
 def _read(folder: Path) -> dict[str, Key]:
     """Keys by name, the newest file first. FileNotFoundError: none of them signs; ValueError: one is broken."""
-    files = sorted(folder.glob("*.pem"), key=lambda file: (-file.stat().st_mtime_ns, file.name))
+    files = sorted(folder.glob("*.pem"), key=lambda file: (-file.lstat().st_mtime_ns, file.name))
     # The folder may hold keys of other kinds, made for other ends than signing.
     found = {key.kid: key for key in (_load(file) for file in files) if key is not None}
     if not any(key.private for key in found.values()):
@@ -99,11 +100,11 @@ def _read(folder: Path) -> dict[str, Key]:
 
 
 def _load(file: Path) -> Key | None:
-    pem = file.read_bytes()
+    pem = private_files.read(file)
     if b" PUBLIC KEY-" in pem:
-        public = load_pem_public_key(pem)
+        public = key_files.public_of(file, pem)
         return Key(file.stem, None, public) if isinstance(public, Ed25519PublicKey) else None
-    private = load_pem_private_key(pem, password=None)
+    private = key_files.private_of(file, pem)
     return Key(file.stem, private, private.public_key()) if isinstance(private, Ed25519PrivateKey) else None
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import click
 
 from services.config import BadSetting
+from services.private_files import BadFile
 
 EPILOG = """\
 \b
@@ -99,9 +100,12 @@ marias = Commands(
 
 
 def main() -> None:
-    """The program. A setting that cannot be read is the caller's mistake, and is told as such."""
+    """The program. A setting or a file of keys that cannot be read is the caller's mistake, and is told as such."""
     try:
         marias(prog_name="marias")
     except BadSetting as error:
         click.echo(f"marias: {error}", err=True)
         sys.exit(2)
+    except BadFile as error:
+        click.echo(f"marias: {error}", err=True)
+        sys.exit(1)

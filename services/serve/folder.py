@@ -110,9 +110,9 @@ def forget_running(data: Path) -> None:
 def read_running(data: Path) -> Running | None:
     """What runs on this folder now, or None; a note left by a killed process does not count."""
     try:
-        running = Running(**json.loads((data / "run.json").read_text()))
+        running = Running(**json.loads(private_files.read(data / "run.json")))
         os.kill(running.pid, 0)
-    except (FileNotFoundError, ProcessLookupError, ValueError, TypeError):
+    except (FileNotFoundError, ProcessLookupError, OverflowError, RecursionError, ValueError, TypeError):
         return None
     except PermissionError:
         pass  # It runs, as another user.

@@ -22,7 +22,7 @@ def owner_password(data: Path) -> str:
     """The password of the embedded store's owner: kept, so that a later start can end a store that was left behind."""
     path = data / "keys" / "store-owner"
     try:
-        return path.read_text()
+        return private_files.read(path).decode()
     except FileNotFoundError:
         password = new_password()
         private_files.replace(path, password.encode())
@@ -45,7 +45,7 @@ def acl(passwords: Mapping[str, str]) -> str:
 def read_file(path: Path) -> dict[str, str]:
     """The passwords by user in a file of lines `user password`. Raises BadUsers."""
     try:
-        rows = [line.split() for line in path.read_text().splitlines() if line.strip()]
+        rows = [line.split() for line in private_files.read(path).decode().splitlines() if line.strip()]
         found: dict[str, str] = dict(rows)
     except (OSError, ValueError) as error:
         raise BadUsers(f"{path} is no file of `user password` lines: {error}") from error
