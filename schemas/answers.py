@@ -17,11 +17,13 @@ def described(text: str, **more: Any) -> dict[str, Any]:
     return {"description": text, **more}
 
 
-def _version() -> fields.Integer:
+def version_field() -> fields.Integer:
+    """The version of a table."""
     return fields.Integer(required=True, metadata=described("How many commands the table has applied.", minimum=1))
 
 
-def _at() -> fields.String:
+def at_field() -> fields.String:
+    """When something happened."""
     return fields.String(required=True, metadata=described("RFC 3339, UTC, to the millisecond.", format="date-time"))
 
 
@@ -43,7 +45,8 @@ def _signed(when: str) -> fields.String:
     return fields.String(metadata=described(f"{when} the same as a compact JWS, to be kept."))
 
 
-def _by_seat(each: fields.Field[Any], text: str) -> fields.List[Any]:
+def by_seat(each: fields.Field[Any], text: str) -> fields.List[Any]:
+    """One of `each` for each seat."""
     return fields.List(each, required=True, metadata=described(text, minItems=3, maxItems=3))
 
 
@@ -100,7 +103,7 @@ class AppliedAnswer(Answer):
     """The command was applied and is in the table's history."""
 
     status = fields.String(required=True, validate=validate.Equal("applied"))
-    version = _version()
+    version = version_field()
     hash = _hash()
     signed = _signed("With `Prefer: receipt=signed`,")
 
@@ -152,7 +155,7 @@ class Standing(Answer):
 class ViewAnswer(Answer):
     """A table as the caller may see it now; what a seat may not know is absent."""
 
-    version = _version()
+    version = version_field()
     seat = _seat(required=True, allow_none=True, metadata=described("The caller's; null for a spectator."))
     phase = fields.String(required=True, validate=validate.OneOf(PHASES))
     deal = fields.Integer(required=True, metadata=described("The number of the deal, from 1; 0 before the first."))
@@ -175,11 +178,11 @@ class ViewAnswer(Answer):
     said = fields.List(fields.String(), metadata=described("What the speaking side has raised in this turn."))
     trick = fields.List(fields.Nested(PlayedCard), required=True)
     last_trick = fields.Nested(LastTrick, required=True, allow_none=True)
-    tricks_taken = _by_seat(fields.Integer(), "Tricks by seat.")
+    tricks_taken = by_seat(fields.Integer(), "Tricks by seat.")
     points = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
     marriages = fields.Dict(keys=fields.String(), values=fields.List(fields.Integer()))
     result = fields.Dict(metadata=described("What the last deal came to, once it has ended."))
-    bank = _by_seat(fields.Integer(), "The table's own standing at this version.")
+    bank = by_seat(fields.Integer(), "The table's own standing at this version.")
     deadline = fields.String(
         required=True, allow_none=True, metadata=described("Until when who is to act has time.", format="date-time"))
     game = fields.String(required=True)
@@ -188,23 +191,23 @@ class ViewAnswer(Answer):
     buy_in = fields.Integer(metadata=described("Under bankroll: what sitting down brings."))
     auto_ready = fields.Boolean(required=True)
     turn_seconds = fields.Integer(required=True, allow_none=True)
-    seats = _by_seat(fields.Nested(Seated, allow_none=True), "Who sits where.")
-    ready = _by_seat(fields.Boolean(), "Who is ready for the next deal.")
+    seats = by_seat(fields.Nested(Seated, allow_none=True), "Who sits where.")
+    ready = by_seat(fields.Boolean(), "Who is ready for the next deal.")
     standing = fields.List(fields.Nested(Standing), metadata=described("Final, once the session is over; best first."))
 
 
 class FeedItem(Answer):
     """What one version did, as far as the caller may know it."""
 
-    version = _version()
-    at = _at()
+    version = version_field()
+    at = at_field()
     events = fields.List(fields.Dict(), required=True, metadata=described("Each has a `type`."))
 
 
 class EventsAnswer(Answer):
     """A part of a table's feed."""
 
-    version = _version()
+    version = version_field()
     events = fields.List(fields.Nested(FeedItem), required=True)
     more = fields.Boolean(required=True, metadata=described("Ask again after the last version of this answer."))
 
@@ -216,7 +219,7 @@ class LobbyTable(Answer):
     game = fields.String(required=True)
     rules = fields.Nested(rules_body(), required=True, metadata=described("The full rules."))
     deals = fields.Integer(required=True, allow_none=True)
-    seats = _by_seat(fields.Nested(Seated, allow_none=True), "Who sits where.")
+    seats = by_seat(fields.Nested(Seated, allow_none=True), "Who sits where.")
     stake = fields.String(required=True)
     buy_in = fields.Integer()
     turn_seconds = fields.Integer(required=True, allow_none=True)
@@ -242,65 +245,3 @@ class RecordAnswer(Answer):
         metadata=described("In dealing order.", minItems=32, maxItems=32))
     moves = fields.List(fields.Dict(), required=True)
     result = fields.Dict()
-
-
-class MomentAnswer(Answer):
-    """The table at one version, as one saw it then."""
-
-    version = _version()
-    at = _at()
-    deal = fields.Integer(required=True)
-    actor = fields.String(required=True, metadata=described("Who acted: a player, `bot:<seat>`, `clock`."))
-    took_ms = fields.Integer(required=True, allow_none=True, metadata=described(
-        "How long the seat that moved had been waited for; null where none did."))
-    used_ms = _by_seat(fields.Integer(), "How long each seat has been waited for in this deal so far.")
-    events = fields.List(fields.Dict(), required=True, metadata=described("As the feed told them; each has a `type`."))
-    view = fields.Dict(required=True, metadata=described(
-        "As `GET /v1/tables/{table}` answered then; for an auditor with `seats_see`, what each seat saw besides."))
-    text = fields.List(fields.String(), required=True, metadata=described("Sentences about what happened."))
-
-
-class ReplayAnswer(Answer):
-    """A deal, moment by moment, as one saw it then."""
-
-    table = fields.String(required=True, metadata={"pattern": TABLE_ID})
-    deal = fields.Integer(required=True)
-    seat = fields.Raw(required=True, metadata=described(
-        "Whose eyes: those of a seat, null for a spectator, `auditor` for one who sees everything."))
-    language = fields.String(required=True, validate=validate.OneOf(("en", "cs")))
-    finished = fields.Boolean(required=True, metadata=described("Has the deal ended? Else the last moment is now."))
-    moments = fields.List(fields.Nested(MomentAnswer), required=True)
-
-
-class DealPayments(Answer):
-    """What a deal paid."""
-
-    deal = fields.Integer(required=True)
-    payments = _by_seat(fields.Integer(), "Chips by seat; they sum to zero.")
-
-
-class BankAnswer(Answer):
-    """The standing of a table, and the deals that made it."""
-
-    balances = _by_seat(fields.Integer(), "Chips by seat.")
-    deals = fields.List(fields.Nested(DealPayments), required=True)
-    next = fields.Integer(required=True, allow_none=True, metadata=described("`after` of the next page."))
-
-
-class Posting(Answer):
-    """One line of an account, and the event it comes from."""
-
-    id = fields.String(required=True)
-    chips = fields.Integer(required=True)
-    table = fields.String(required=True, allow_none=True)
-    deal = fields.Integer(required=True, allow_none=True)
-    version = fields.Integer(required=True, allow_none=True)
-    at = _at()
-
-
-class LedgerAnswer(Answer):
-    """An account of a player."""
-
-    balance = fields.Integer(required=True)
-    postings = fields.List(fields.Nested(Posting), required=True)
-    next = fields.String(required=True, allow_none=True, metadata=described("`after` of the next page."))

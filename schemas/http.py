@@ -126,13 +126,18 @@ class BankQuery(CodeQuery):
     limit = Digits(load_default=PAGE_MAX, validate=validate.Range(1, EVENTS_MAX))
 
 
-class ReplayQuery(CodeQuery):
-    """With whose eyes a deal is replayed, and in which language it is told."""
+class RecordQuery(CodeQuery):
+    """With whose eyes a deal is read."""
 
     seat = fields.String(
         validate=validate.OneOf(("0", "1", "2", "spectator")),
         metadata={"description": "Left out: the caller's own seat in that deal, if any; for auditors everything."},
     )
+
+
+class ReplayQuery(RecordQuery):
+    """With whose eyes a deal is replayed, and in which language it is told."""
+
     lang = fields.String(load_default="en", validate=validate.OneOf(("en", "cs")))
 
 

@@ -17,8 +17,9 @@ from redis import Redis
 
 from services.operations.letters import letters
 from services.replay import past, served
+from services.replay.moments import AUDITOR, Eye, Happened
 from services.replay.words import LANGUAGES
-from services.store import keys, projected, views
+from services.store import history, keys, projected, views
 from services.store.asking import ANSWER_SECONDS_MAX, QUESTIONS, NotAnswered, Question, heard, tell
 from services.store.channels import Ears
 from services.store.wire import StoreUnavailable
@@ -62,28 +63,56 @@ def _dead_letters(asked: Asked) -> bytes:
 
 
 def _record(asked: Asked) -> bytes:
-    table, number = asked.question.table, asked.question.deal
+    table, number, seat = asked.question.table, asked.question.deal, asked.question.seat
+    if seat not in served.SEAT_WORDS:
+        raise NotAnswered("malformed")
+    if not seat and asked.principal.role != "auditor":
+        raise NotAnswered("forbidden")
+    eye = _deal(asked).eye if seat else AUDITOR
     record = projected.whole_record(asked.redis, table, number) if keys.is_table_id(table) else None
     if record is None:
         raise NotAnswered("not_found")
-    return record
+    return record if eye == AUDITOR else served.record_seen(record, seat)
 
 
 def _replay(asked: Asked) -> bytes:
-    question, principal = asked.question, asked.principal
+    question = asked.question
     if question.seat not in served.SEAT_WORDS or question.language not in LANGUAGES:
         raise NotAnswered("malformed")
+    told, eye, seat = _deal(asked)
+    return served.document(question.table, told, eye, seat, question.language)
+
+
+def _version(asked: Asked) -> bytes:
+    _admit(asked)
+    table, version = asked.question.table, asked.question.version
+    if not 0 < version <= history.last_version(asked.redis, table):
+        raise NotAnswered("not_found")
+    [entry] = history.entries_between(asked.redis, table, version, version)
+    return served.version(table, entry, AUDITOR if asked.principal.role == "auditor" else None)
+
+
+class _Deal(NamedTuple):
+    """What happened in a deal, and with whose eyes it may be seen: those of a seat, if of one."""
+
+    told: list[Happened]
+    eye: Eye
+    seat: int | None
+
+
+def _deal(asked: Asked) -> _Deal:
+    """The deal that is asked for, if whoever asks may see it with such eyes."""
+    question, principal = asked.question, asked.principal
     _admit(asked)
     try:
         told = past.deal(asked.redis, question.table, question.deal)
-        eye, seat = served.eyes(question.seat, principal.role, principal.id, served.holders(told))
+        return _Deal(told, *served.eyes(question.seat, principal.role, principal.id, served.holders(told)))
     except served.NotYours:
         raise NotAnswered("forbidden") from None
     except LookupError:
         raise NotAnswered("not_found") from None
     except past.TooLong:
         raise NotAnswered("deal_too_long") from None
-    return served.document(question.table, told, eye, seat, question.language)
 
 
 def _admit(asked: Asked) -> None:
@@ -99,7 +128,8 @@ def _admit(asked: Asked) -> None:
 
 
 class Kind(NamedTuple):
-    """A kind of question: the roles it is answered to, and how; a slow one takes more than a look-up."""
+    """A kind of question: the roles it is answered to, and how; a slow one takes more than a look-up, as does any
+    with the eyes of a seat, which are whose the events tell."""
 
     roles: tuple[str, ...]
     answer: Callable[[Asked], bytes]
@@ -107,8 +137,9 @@ class Kind(NamedTuple):
 
 
 KINDS: Mapping[str, Kind] = {
-    "record": Kind(("auditor",), _record),
+    "record": Kind(("auditor", "player"), _record),
     "replay": Kind(("auditor", "player"), _replay, is_slow=True),
+    "version": Kind(("auditor", "player"), _version),
     "dead_letters": Kind(("auditor", "operator"), _dead_letters),
 }
 
@@ -182,7 +213,7 @@ class Clerk:
             if question is None:
                 continue
             kind = KINDS.get(question.kind)
-            if kind is not None and kind.is_slow:
+            if kind is not None and (kind.is_slow or question.seat):
                 self._put_off(question)
             else:
                 self._tell(self._redis, question)

@@ -6,7 +6,7 @@ from functools import partial
 from flask import Flask
 from redis import Redis
 
-from services.api import commands, deals, document, operations, pages, players, problems, pushed, tables
+from services.api import bank, commands, deals, document, operations, pages, players, problems, pushed, tables
 from services.api.auth import authenticate
 from services.api.backend import EXTENSION, Backend
 from services.api.body import BODY_BYTES_MAX
@@ -59,7 +59,7 @@ def create_app(
     )
     app.before_request(authenticate)
     document.describe_app(app, [
-        players.blueprint, tables.blueprint, commands.blueprint, deals.blueprint, pushed.blueprint,
+        players.blueprint, tables.blueprint, commands.blueprint, deals.blueprint, bank.blueprint, pushed.blueprint,
         operations.blueprint, document.blueprint,
     ])
     app.register_blueprint(pages.blueprint)  # They are for people, and no part of the document.

@@ -1,5 +1,7 @@
 """What this process may not read is asked of one that may, with the token of the caller."""
 
+from typing import Any
+
 from flask import request
 
 from services.api.auth import SCHEME
@@ -8,7 +10,7 @@ from services.api.problems import Problem
 from services.store.asking import NotAnswered, Question
 
 
-def asked(kind: str, table: str = "", deal: int = 0, **more: str) -> bytes | None:
+def asked(kind: str, table: str = "", deal: int = 0, **more: Any) -> bytes | None:
     """The document that answers the caller's question; None: there is no such record. Raises Problem.
 
     `more` are further fields of a Question.

@@ -1,15 +1,16 @@
-"""Deals that have ended: their records, as far as the caller may know them, and what they paid."""
+"""Deals: their records, replays and single versions, as far as the caller may know them."""
 
 import gzip
 import re
+from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 from flask import request
 from flask_smorest import Blueprint
 
-from schemas.answers import BankAnswer, RecordAnswer, ReplayAnswer
-from schemas.http import BankQuery, CodeQuery, ReplayQuery
+from schemas.answers import RecordAnswer
+from schemas.deal_answers import ReplayAnswer, VersionAnswer
+from schemas.http import CodeQuery, RecordQuery, ReplayQuery
 from services.api import describe
 from services.api.access import look_at
 from services.api.backend import backend
@@ -21,15 +22,14 @@ from services.api.problems import Problem
 from services.api.projections import wait_for_deal
 from services.pressure import Wish
 from services.store import projected
-from services.store.projected import Bank
-from services.store.views import Current, view_bytes
+from services.tokens import Principal
 
 _CODE_QUERY = CodeQuery()
-_BANK_QUERY = BankQuery()
+_RECORD_QUERY = RecordQuery()
 _REPLAY_QUERY = ReplayQuery()
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
-blueprint = Blueprint("deals", __name__, url_prefix="/v1", description="Records of deals and the bank of a table.")
+blueprint = Blueprint("deals", __name__, url_prefix="/v1", description="Records and replays of deals.")
 
 
 _DEAL: dict[str, Any] = {
@@ -40,28 +40,33 @@ _DEAL: dict[str, Any] = {
 
 @blueprint.get("/tables/<table>/deals/<deal>")
 @blueprint.doc(
-    parameters=[describe.query(CodeQuery), _DEAL],
+    parameters=[describe.query(RecordQuery), _DEAL],
     responses=describe.answers(
-        {200: RecordAnswer}, "forbidden", "code_wrong", "not_found", "malformed", "rate_limited"
+        {200: RecordAnswer}, "forbidden", "code_wrong", "not_found", "deal_too_long", "malformed", "rate_limited"
     ),
 )
 def get_deal(table: str, deal: str) -> Response:
     """The record of a deal that has ended.
 
     Of the deck a player sees what was dealt to the seat it held in that deal, a spectator nothing: what is not
-    known is `??`. For auditors the record is whole.
+    known is `??`. For auditors the record is whole, or as the seat may know it that they ask for.
     """
-    sight = look_at(table, load_query(request, _CODE_QUERY).get("code", ""), Wish.READ)
+    query = load_query(request, _RECORD_QUERY)
+    sight = look_at(table, query.get("code", ""), Wish.READ)
     wait_for_deal(table, sight.table)
-    found = None
-    if _NUMBER.fullmatch(deal):
-        if sight.reader.role == "auditor":
-            found = asked("record", table, int(deal))
-        else:
-            found = projected.record(backend().redis, table, int(deal), sight.reader.id)
+    found = _record(table, int(deal), sight.reader, query) if _NUMBER.fullmatch(deal) else None
     if found is None:
         raise Problem("not_found", "There is no such deal, or it has not ended.")
     return Response(found, content_type=JSON)
+
+
+def _record(table: str, deal: int, reader: Principal, query: Mapping[str, str]) -> bytes | None:
+    seat = query.get("seat", "")
+    if seat.isdigit():
+        return asked("record", table, deal, seat=seat, code=query.get("code", ""))
+    if seat or reader.role != "auditor":
+        return projected.record(backend().redis, table, deal, None if seat else reader.id)
+    return asked("record", table, deal)
 
 
 @blueprint.get("/tables/<table>/deals/<deal>/replay")
@@ -98,28 +103,25 @@ def _packed(document: bytes) -> Response:
     return response
 
 
-@blueprint.get("/tables/<table>/bank")
+@blueprint.get("/tables/<table>/versions/<version>")
 @blueprint.doc(
-    parameters=[describe.query(BankQuery)],
-    responses=describe.answers({200: BankAnswer}, "forbidden", "code_wrong", "not_found", "malformed", "rate_limited"),
+    parameters=[
+        describe.query(CodeQuery),
+        {"in": "path", "name": "version", "required": True, "description": "From 1.",
+         "schema": {"type": "integer", "minimum": 1}},
+    ],
+    responses=describe.answers(
+        {200: VersionAnswer}, "forbidden", "code_wrong", "not_found", "malformed", "rate_limited"
+    ),
 )
-def get_bank(table: str) -> Response:
-    """What lies at the seats, and what each deal paid."""
-    query = load_query(request, _BANK_QUERY)
-    now = look_at(table, query.get("code", ""), Wish.READ).table
-    wait_for_deal(table, now)
-    bank = projected.bank(backend().redis, table, query["after"], query["limit"]) or _bank_before_books(now)
-    return Response(
-        msgspec.json.encode({
-            "balances": bank.balances,
-            "deals": [{"deal": paid.deal, "payments": paid.payments} for paid in bank.deals],
-            "next": bank.next,
-        }),
-        content_type=JSON,
-    )
+def get_version(table: str, version: str) -> Response:
+    """What one version of a table did, however long ago: its public part, and all of it for auditors.
 
-
-def _bank_before_books(now: Current) -> Bank:
-    """Until something was paid a table may have no books; what lies at its seats is in its view."""
-    view = msgspec.json.decode(view_bytes(now, None), type=dict[str, Any])
-    return Bank(balances=tuple(view["bank"]), deals=(), next=None)
+    A posting of the bank leads here. What a seat was told besides is in the replay of the deal.
+    """
+    code = load_query(request, _CODE_QUERY).get("code", "")
+    look_at(table, code, Wish.READ)
+    found = asked("version", table, version=int(version), code=code) if _NUMBER.fullmatch(version) else None
+    if found is None:
+        raise Problem("not_found", "The table has not come to such a version.")
+    return Response(found, content_type=JSON)

@@ -8,7 +8,8 @@ import msgspec
 from flask import request
 from flask_smorest import Blueprint
 
-from schemas.answers import LedgerAnswer, PlayerAnswer
+from schemas.answers import PlayerAnswer
+from schemas.deal_answers import LedgerAnswer
 from schemas.http import LedgerQuery, PlayerBody
 from schemas.ledger_csv import MEDIA_TYPE, Line, csv_lines, header
 from schemas.times import rfc3339
@@ -19,6 +20,7 @@ from services.api.backend import backend
 from services.api.body import load_body, load_query, no_query
 from services.api.commands import JSON
 from services.api.lean import Response
+from services.api.links import links
 from services.api.problems import Problem
 from services.api.projections import wait_for_deals
 from services.api.waiting import take_in_and_wait
@@ -113,11 +115,16 @@ def _ledger(player: str, name: str) -> Response:
     return Response(
         msgspec.json.encode({
             "balance": ledger.balance,
-            "postings": [posting._asdict() | {"at": rfc3339(posting.at)} for posting in shown],
+            "postings": [_posting(posting) for posting in shown],
             "next": shown[-1].id if len(ledger.postings) > limit else None,
         }),
         content_type=JSON,
     )
+
+
+def _posting(posting: accounts.Posting) -> dict[str, Any]:
+    found = links(posting.table, posting.deal, posting.version)
+    return posting._asdict() | {"at": rfc3339(posting.at), "links": found}
 
 
 def _wants_csv() -> bool:

@@ -91,7 +91,7 @@ def seen(past: Iterable[Happened], eye: Eye) -> Iterator[Moment]:
         eyes = seat_of(state, eye.id) if isinstance(eye, Player) else eye
         yield Moment(
             entry.version, entry.at, deal, entry.actor, took, list(clock.used),
-            _told(events, eyes), _view(state, entry.version, eyes),
+            told(events, eyes), _view(state, entry.version, eyes),
         )
 
 
@@ -129,11 +129,12 @@ class _Clock:
 _Eyes = int | None | Literal["auditor"]
 
 
-def _told(events: Sequence[Event], eye: _Eyes) -> list[Json]:
+def told(events: Sequence[Event], eye: _Eyes) -> list[Json]:
+    """The events of an entry as one may know them."""
     if eye == AUDITOR:
         return _decode_events(dump_events(events))
-    told = shown_events(events)
-    return _decode_events(told.public if eye is None else told.by_seat[eye] or told.public)
+    shown = shown_events(events)
+    return _decode_events(shown.public if eye is None else shown.by_seat[eye] or shown.public)
 
 
 def _view(state: Table, version: int, eye: _Eyes) -> Json:

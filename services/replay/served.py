@@ -2,15 +2,19 @@
 
 import gzip
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 from engine.table import SEATS
 from engine.table.events import DealStarted
-from services.replay.moments import AUDITOR, Eye, Happened, Json, Moment, Player, as_json, seen
+from schemas.recording import record_for
+from schemas.times import rfc3339
+from services.replay.moments import AUDITOR, Eye, Happened, Json, Moment, Player, as_json, seen, told
 from services.replay.story import Story
 from services.replay.words import LANGUAGES
+from services.store.history import Recorded
+from services.worker.held import events_of
 
 SPECTATOR: Final = "spectator"
 SEAT_WORDS: Final = ("", *map(str, range(SEATS)), SPECTATOR)
@@ -58,16 +62,32 @@ def document(table: str, past: Sequence[Happened], eye: Eye, seat: int | None, l
     `seat` is a number, null for a spectator, "auditor". A moment is one of `marias replay --json` with `text`, the
     sentences about what happened in it.
     """
-    told = list(seen(_near(past), eye))
+    moments = list(seen(_near(past), eye))
     text = msgspec.json.encode({
         "table": table,
-        "deal": told[0].deal,
+        "deal": moments[0].deal,
         "seat": AUDITOR if eye == AUDITOR else seat,
         "language": language,
-        "finished": any(event["type"] == "deal_ended" for event in told[-1].events),
-        "moments": list(_with_text(told, language)),
+        "finished": any(event["type"] == "deal_ended" for event in moments[-1].events),
+        "moments": list(_with_text(moments, language)),
     })
     return gzip.compress(text, compresslevel=GZIP_LEVEL, mtime=0)
+
+
+def record_seen(record: bytes, seat: str) -> bytes:
+    """A whole deal record as a seat may know it, or a spectator."""
+    return msgspec.json.encode(record_for(msgspec.json.decode(record), int(seat) if seat.isdigit() else None))
+
+
+def version(table: str, entry: Recorded, eye: Literal["auditor"] | None) -> bytes:
+    """What one version did as JSON: `{"table", "version", "at", "actor", "events"}`."""
+    return msgspec.json.encode({
+        "table": table,
+        "version": entry.version,
+        "at": rfc3339(entry.at),
+        "actor": entry.actor,
+        "events": told(events_of(table, entry), eye),
+    })
 
 
 def _near(past: Sequence[Happened]) -> Sequence[Happened]:

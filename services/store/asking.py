@@ -23,9 +23,11 @@ def answers(nonce: str) -> str:
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What the holder of `token` wants to know: `record` or `replay` of a deal at a table, or `dead_letters`.
+    """What the holder of `token` wants to know: `record` or `replay` of a deal at a table, what a `version` of one
+    did, or `dead_letters`.
 
-    Of a replay: with the eyes of which `seat` ("": whatever shows most), in which language; `code` of a private table.
+    Of record and replay: with the eyes of which `seat` ("": whatever shows most); in which language it is told;
+    `code` of a private table.
     """
 
     kind: str
@@ -35,6 +37,7 @@ class Question(msgspec.Struct, frozen=True):
     seat: str = ""
     language: str = "en"
     code: str = ""
+    version: int = 0
     nonce: str = ""
 
 

@@ -88,3 +88,26 @@ def test_a_reader_is_never_shown_books_older_than_the_view(house, trio, table, m
     while house.projector.turn(None):
         pass
     assert trio[0].get(f"/v1/tables/{table}/bank").json["deals"]
+
+
+def test_a_record_is_read_with_the_eyes_that_are_asked_for(house, trio, played):
+    auditor, dana = house.staff("auditor"), house.guest("Dana")
+
+    def read(reader, query):
+        answer = reader.get(f"/v1/tables/{played}/deals/1{query}")
+        return answer.json if answer.status_code == 200 else answer.json["code"]
+
+    public = read(dana, "")
+    for seat, guest in enumerate(trio):
+        assert read(auditor, f"?seat={seat}") == read(guest, "") == read(guest, f"?seat={seat}")
+        assert read(guest, "?seat=spectator") == public
+        assert read(guest, f"?seat={(seat + 1) % 3}") == "forbidden"
+    assert read(auditor, "?seat=spectator") == public
+    assert read(auditor, "") != public
+    assert read(dana, "?seat=0") == "forbidden"
+    assert read(trio[0], "?seat=3") == read(trio[0], "?seat=") == "malformed"
+
+
+def test_a_running_deal_has_no_record_of_a_seat_either(house, trio, table):
+    for reader in (trio[0], house.staff("auditor")):
+        assert reader.get(f"/v1/tables/{table}/deals/1?seat=0").json["code"] == "not_found"

@@ -1,12 +1,13 @@
 """Replays over HTTP: every moment of a deal as one saw it then, and nobody with the eyes of another."""
 
+import gzip
 import json
 import re
 
 import pytest
 
 from engine.notation import CODES
-from tests.api.conftest import play_deal
+from tests.api.conftest import built, play_deal
 from tests.system.leak import MOVE_EVENTS, leaks
 
 CARD = re.compile(r'"([789TJQKA][hdcs])"')
@@ -23,11 +24,17 @@ def refusal(reader, table, number=1, query=""):
     return answer.status_code, answer.json["code"]
 
 
-@pytest.fixture
-def played(trio, table):
-    """The table after its first deal."""
-    play_deal(trio, table)
-    return table
+@pytest.fixture(scope="module")
+def street(tmp_path_factory):
+    """A house in which a deal has been played by three; tests change nothing there."""
+    with built(tmp_path_factory.mktemp("street")) as made:
+        people = [made.guest(name) for name in ("Ana", "Bára", "Cyril")]
+        table = people[0].open()
+        for kind in ("sit", "ready"):
+            for guest in people:
+                assert guest.command(table, {"type": kind}).status_code == 200
+        play_deal(people, table)
+        yield made, people, table
 
 
 def test_a_player_sees_the_deal_as_he_saw_it(trio, table):
@@ -46,7 +53,8 @@ def test_a_player_sees_the_deal_as_he_saw_it(trio, table):
         assert {place: shown[place] for place in then} == then
 
 
-def test_only_an_auditor_takes_the_eyes_of_another(house, trio, played):
+def test_only_an_auditor_takes_the_eyes_of_another(street):
+    house, trio, played = street
     dana = house.guest("Dana")
     assert refusal(trio[0], played, query="?seat=1") == (403, "forbidden")
     assert refusal(dana, played, query="?seat=0") == (403, "forbidden")
@@ -59,7 +67,8 @@ def test_only_an_auditor_takes_the_eyes_of_another(house, trio, played):
     assert replay(auditor, played)["seat"] == "auditor"
 
 
-def test_nobody_is_shown_a_card_that_he_could_not_know_then(house, trio, played):
+def test_nobody_is_shown_a_card_that_he_could_not_know_then(street):
+    house, trio, played = street
     auditor = house.staff("auditor")
     record = auditor.get(f"/v1/tables/{played}/deals/1").json
     readers = {0: trio[0], 1: trio[1], 2: trio[2], None: house.guest("Dana")}
@@ -94,7 +103,8 @@ def test_who_has_left_does_not_see_what_is_done_with_his_cards_until_he_is_back(
     assert back[: len(away)] == away
 
 
-def test_a_seat_goes_by_who_held_it_in_that_deal(house, trio, played):
+def test_a_seat_goes_by_who_held_it_in_that_deal(house, trio, table):
+    play_deal(trio, played := table)
     before = replay(trio[0], played)
     assert trio[0].command(played, {"type": "leave"}).status_code == 200
     dana = house.guest("Dana")
@@ -125,13 +135,27 @@ def test_a_private_table_is_replayed_to_who_sits_there_or_knows_its_code(house, 
     ("1", "?seat=3", "malformed"), ("1", "?seat=", "malformed"), ("1", "?seat=auditor", "malformed"),
     ("1", "?seat=0&seat=1", "malformed"), ("1", "?lang=de", "malformed"), ("1", "?what=1", "malformed"),
 ])
-def test_what_is_asked_wrongly_is_refused(trio, played, number, query, code):
+def test_what_is_asked_wrongly_is_refused(street, number, query, code):
+    _, trio, played = street
     assert refusal(trio[0], played, number, query)[1] == code
 
 
-def test_every_moment_is_told_in_both_languages(trio, played):
+def test_every_moment_is_told_in_both_languages(street):
+    _, trio, played = street
     for lang, says in (("en", "is the forehand"), ("cs", "forhont je")):
         told = replay(trio[0], played, query=f"?lang={lang}")
         lines = [line for moment in told["moments"] for line in moment["text"]]
         assert any(says in line for line in lines)
         assert not [code for line in lines for code in CODES if re.search(rf"\b{code}\b", line)]
+
+
+def test_a_replay_comes_packed_to_who_can_unpack_it(street):
+    _, trio, table = street
+    path = f"/v1/tables/{table}/deals/1/replay"
+    plain = trio[0].get(path)
+    assert "Content-Encoding" not in plain.headers
+    assert "Content-Encoding" not in trio[0].get(path, Accept_Encoding="br, gzip;q=0").headers
+    packed = trio[0].get(path, Accept_Encoding="br, gzip")
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.data) == plain.data
+    assert 5 * len(packed.data) < len(plain.data)
