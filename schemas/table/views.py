@@ -1,20 +1,16 @@
 """The current view of a table as bytes: one part for all, one for each seat; and who may see which."""
 
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 import msgspec
 
-from engine.cards import CARDS
-from engine.games.voleny.commands import Discard, Move, PlayCard, discards, play
-from engine.games.voleny.view import Private
-from engine.notation import CODES
 from engine.table import SEATS, Table
 from engine.table.state import Occupant, Session, game_of, settings
-from engine.table.view import Seated, private, public_deadline, public_session
+from engine.table.view import Seated, public_deadline, public_session
 from schemas.games.voleny_rules import dump_rules
+from schemas.games.voleny_view import private_bytes, public_bytes
 from schemas.kept import by_identity
-from schemas.table.events import GAME, show_place
+from schemas.table.events import show_place
 from schemas.times import rfc3339
 
 _encode = msgspec.json.Encoder().encode
@@ -70,22 +66,18 @@ def join_code(table: Table) -> str:
 
 
 def _play(table: Table) -> bytes:
-    members = GAME.dump_public(game_of(table.session).public(table.state))
-    if table.session.stage != "deal":
-        members["phase"] = table.session.stage
-    members["declared"] = members.pop("game")
-    for name in _OFTEN_EMPTY:
-        if not members[name]:
-            del members[name]
+    session, stage = table.session, table.session.stage
+    view = game_of(session).public(table.state)
+    members = public_bytes(view, view.phase if stage == "deal" else stage)
     deadline = public_deadline(table)
-    members["deal"] = table.session.deal
-    members["bank"] = table.session.bank
-    members["deadline"] = None if deadline is None else rfc3339(deadline)
-    return _encode(members)[1:-1]
+    if deadline is None:
+        return b'%b,%b,"deadline":null' % (members, _stands(session))
+    return b'%b,%b,"deadline":"%b"' % (members, _stands(session), rfc3339(deadline).encode())
 
 
-_OFTEN_EMPTY: Final = ("declared", "proti", "open", "said", "result")
-"""What is absent rather than empty, to keep the view of a move small."""
+@by_identity
+def _stands(session: Session) -> bytes:
+    return b'"deal":%d,"bank":%b' % (session.deal, _encode(session.bank))
 
 
 @by_identity
@@ -119,37 +111,5 @@ def _seated(seat: Seated) -> dict[str, object]:
 
 
 def _private(table: Table, seat: int) -> bytes:
-    known = private(table, seat)
-    return _known(seat, known) if known.legal else _waiting(seat, known)
-
-
-@lru_cache(maxsize=4096)
-def _waiting(seat: int, known: Private) -> bytes:
-    """Who is not to act mostly knows what he knew before."""
-    return _known(seat, known)
-
-
-def _known(seat: int, known: Private) -> bytes:
-    _, cards, trump_card, legal = known
-    trump = b"" if trump_card is None else b'"trump_card":"%b",' % CODES[trump_card].encode()
-    return b'"seat":%d,"hand":[%b],%b"legal":[%b]' % (seat, _hand(cards), trump, b",".join(map(_move, legal)))
-
-
-def _hand(cards: tuple[int, ...]) -> bytes:
-    return '"{}"'.format('","'.join([CODES[card] for card in cards])).encode() if cards else b""
-
-
-def _move(move: Move) -> bytes:
-    """Nearly all legal moves are plays without a word and discards, and to be found by hash takes them longer."""
-    if isinstance(move, PlayCard) and move.marriage is None:
-        return _PLAYS[move.card]
-    return _DISCARDS[move.cards] if isinstance(move, Discard) else _seldom(move)
-
-
-_PLAYS: Final = tuple([_encode(GAME.dump_move(play(0, card))) for card in range(CARDS)])
-_DISCARDS: Final = {cards: _encode(GAME.dump_move(discard)) for cards, discard in discards(0).items()}
-
-
-@by_identity
-def _seldom(move: Move) -> bytes:
-    return _encode(GAME.dump_move(move))
+    """Nothing between deals, as somebody else may hold the seat by then."""
+    return private_bytes(table.state if table.session.stage == "deal" else game_of(table.session).initial, seat)

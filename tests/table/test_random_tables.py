@@ -3,6 +3,7 @@
 import json
 import random
 
+import msgspec
 import pytest
 
 from engine.errors import CODES, RuleViolation
@@ -11,6 +12,8 @@ from engine.games.voleny.rules import Rules
 from engine.shuffle import deck_from_key
 from engine.table import INITIAL, Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, at_rest, due, fold, step
 from engine.table.events import ChipsBrought, ChipsReturned
+from engine.table.view import private as shown_privately
+from schemas.games.voleny import dump_private, dump_public
 from schemas.table import dump_events, dump_table, load_events, load_table, shown_events, view_fragments, who
 from tests.cast import CAST
 from tests.table.house import NOON
@@ -115,10 +118,29 @@ def check(session):
         assert load_table(dump_table(table)) == table
 
 
+def plainly(table, fragments):
+    """How the view begins, put together without what makes it quick; the private parts are compared here."""
+    stage = table.session.stage
+    for seat, private in enumerate(fragments.private):
+        known = {"trump_card": None} | dump_private(shown_privately(table, seat))
+        assert {"trump_card": None} | json.loads(b"{%b}" % private) == json.loads(msgspec.json.encode(known))
+    members = dump_public(VOLENY.public(table.state))
+    if stage != "deal":
+        members["phase"] = stage
+    members["declared"] = members.pop("game")
+    for name in ("declared", "proti", "open", "said", "result"):
+        if not members[name]:
+            del members[name]
+    told = members | {"deal": table.session.deal, "bank": table.session.bank}
+    version = json.loads(b"{%b}" % fragments.brief)["version"]
+    return b'"version":%d,%b,"deadline":' % (version, msgspec.json.encode(told)[1:-1])
+
+
 def check_views(session):
     table = session.table
     fragments = view_fragments(table, len(session.history))
     acting = VOLENY.to_act(table.state) if table.session.stage == "deal" else ()
+    assert fragments.brief.startswith(plainly(table, fragments))
     for seat, private in enumerate(fragments.private):
         view = json.loads(b"{%b,%b}" % (fragments.public, private))
         assert view["version"] == len(session.history)

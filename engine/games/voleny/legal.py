@@ -78,8 +78,11 @@ def _blind(seat: int) -> tuple[ChooseTrump, ...]:
     return tuple(trumps(seat, blind=place) for place in range(5))
 
 
-def _discards(deal: Discarding) -> tuple[Discard, ...]:
+def discardable(deal: Discarding) -> int:
+    """The cards of which any two may be laid away (§3.3)."""
     hand = deal.hands[deal.seat]
-    if deal.beaten is None:
-        hand &= ~(1 << deal.trump_card)
-    return tuple(map(discards(deal.seat).__getitem__, combinations(cards_of(hand), 2)))
+    return hand & ~(1 << deal.trump_card) if deal.beaten is None else hand
+
+
+def _discards(deal: Discarding) -> tuple[Discard, ...]:
+    return tuple(map(discards(deal.seat).__getitem__, combinations(cards_of(discardable(deal)), 2)))

@@ -107,10 +107,15 @@ def private(deal: State, seat: int | None) -> Private:
     """What `seat` alone may know."""
     if seat is None or isinstance(deal, Undealt):
         return Private(seat)
-    moves = legal(deal) if deal.seat == seat else ()
+    hand, trump_card = own(deal, seat)
+    return Private(seat, cards_of(hand), trump_card, legal(deal) if deal.seat == seat else ())
+
+
+def own(deal: State, seat: int) -> tuple[int, int | None]:
+    """The cards that `seat` holds, and the trump card that it alone knows, if there is one."""
     if isinstance(deal, Playing):
-        return Private(seat, cards_of(deal.contract.hands[seat] & deal.left), None, moves)
-    return Private(seat, cards_of(_hand(deal, seat)), _trump_card(deal, seat), moves)
+        return deal.contract.hands[seat] & deal.left, None
+    return _hand(deal, seat), _trump_card(deal, seat)
 
 
 def shown(event: Event, seat: int | None) -> Event:
