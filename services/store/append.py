@@ -113,7 +113,7 @@ def _tell(redis: Redis, entries: Sequence[Entry | Answer], results: Sequence[Res
         if result.status in (Status.APPLIED, Status.DUPLICATE):
             aggregate, field = entry.position.aggregate, keys.receipt_field(entry.position.actor, entry.position.key)
             if result.status is Status.APPLIED and isinstance(entry, Entry):
-                message = _message(entry, field, stored_view(entry))
+                message = _message(entry, field)
             else:
                 receipt = result.detail if result.status is Status.DUPLICATE else entry.receipt
                 message = b"\1".join((aggregate.encode(), field.encode(), receipt))
@@ -162,20 +162,18 @@ def _call(entry: Entry | Answer, *, tells: bool) -> scripts.Call:
     if isinstance(entry, Answer):
         return scripts.Call(named, (*head, "", *entry.dead))
     more = _more(entry)
-    view = stored_view(entry)
-    message = _message(entry, field, view) if tells else b""
-    arguments = (*head, *_writes(entry, message, view), *(more or ("",)), *stored_feed(entry))
+    arguments = (*head, *_writes(entry), *(more or ("",)), *stored_feed(entry))
     return scripts.Call(named if more else named[:_FEW], arguments)
 
 
-def _message(entry: Entry, field: str, view: tuple[bytes, bytes]) -> bytes:
-    """What live readers are told."""
+def _message(entry: Entry, field: str) -> bytes:
+    """What live readers are told, as the script puts it where no replica need confirm."""
     return b"\1".join(
         (
             *(entry.position.aggregate.encode(), field.encode(), entry.receipt),
-            *(b"%d" % (entry.expected + 1), b"%d" % entry.at),
-            *(b"\0".join((entry.shown[0], *(seen or b"" for seen in entry.shown[1]))), *view),
+            *(b"%d" % (entry.expected + 1), b"%d" % entry.at, *stored_view(entry)),
             b"1" if entry.about_changed else b"",
+            *stored_feed(entry),
         )
     )
 
@@ -186,13 +184,12 @@ def stored_view(entry: Entry) -> tuple[bytes, bytes]:
     return b"\0".join((entry.brief, *entry.private)), b"\0".join(about)
 
 
-def _writes(entry: Entry, message: bytes, seen: tuple[bytes, bytes]) -> tuple[Argument, ...]:
+def _writes(entry: Entry) -> tuple[Argument, ...]:
     _, _, _, _, actor, key, fingerprint = entry.position
-    view, about = seen
     return (
-        *(entry.expected + 1, entry.at, actor, key, fingerprint, entry.events, entry.tag, entry.hash, message),
-        view,
-        about if entry.about_changed else b"",
+        *(entry.expected + 1, entry.at, actor, key, fingerprint, entry.events, entry.tag, entry.hash),
+        *stored_view(entry),
+        "1" if entry.about_changed else "",
     )
 
 
@@ -206,12 +203,12 @@ def _more(entry: Entry) -> tuple[Argument, ...]:
     return ("more", entry.kinds, due, floor, entry.snapshot, "1" if entry.counted else "")
 
 
-def stored_feed(entry: Entry) -> tuple[str | bytes, ...]:
+def stored_feed(entry: Entry) -> tuple[bytes, ...]:
     """The fields and values of the feed's entry, in a row."""
     public, seats = entry.shown
     if seats == _NOTHING_MORE:
-        return ("e", public)
-    told = [("e", public), *((f"e{seat}", seen) for seat, seen in enumerate(seats) if seen)]
+        return (b"e", public)
+    told = [(b"e", public), *((b"e%d" % seat, seen) for seat, seen in enumerate(seats) if seen)]
     return tuple(word for pair in told for word in pair)
 
 

@@ -158,12 +158,14 @@ def _call_all(callbacks: Iterable[Callable[[Any], None]], value: Any) -> None:
 
 
 def _change(table: str, parts: list[bytes]) -> Change:
-    _, _, _, version, at, shown, view, rest, changed = parts
-    told, *seats = shown.split(b"\0")
-    events: dict[int | None, bytes] = {seat: seen or told for seat, seen in enumerate(seats)}
-    events[None] = told
+    version, at, view, rest, changed, _, told = parts[3:10]
+    events: dict[int | None, bytes] = dict.fromkeys(_READERS, told)
+    for place in range(10, len(parts), 2):
+        events[int(parts[place][1:])] = parts[place + 1]
     brief, first, second, third = view.split(b"\0")
     about, who, _, _ = rest.split(b"\0")
     players = tuple(who.decode().split("|"))
-    private = (first, second, third)
-    return Change(table, int(version), int(at), events, brief, private, about, players, changed == b"1")
+    return Change(table, int(version), int(at), events, brief, (first, second, third), about, players, changed == b"1")
+
+
+_READERS = (0, 1, 2, None)

@@ -221,8 +221,8 @@ def test_live_readers_hear_of_events_and_receipts(store: Redis) -> None:
         [TABLE.encode(), f"{ANA}/k1".encode()], [TABLE.encode(), f"{ANA}/k2".encode()]
     ]
     assert heard[0][3] == b"1"
-    assert heard[0][6].split(b"\0") == [b'"version":1', b'"seat":0', b'"seat":1', b'"seat":2']
-    assert heard[0][7].split(b"\0")[0] == '"word":"šest"'.encode()
+    assert heard[0][5].split(b"\0") == [b'"version":1', b'"seat":0', b'"seat":1', b'"seat":2']
+    assert heard[0][6].split(b"\0")[0] == '"word":"šest"'.encode()
     assert len(heard[1]) == 3
 
 

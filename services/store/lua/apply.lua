@@ -11,8 +11,8 @@
 --          of a dead letter, if any
 --       11 time, ms  12 actor  13 key  14 fingerprint  15 all events  16 tag of the build
 --       17 hash of the entry, in the chain of the table's
---       18 message for live readers  19 view: public part that moves change, private parts of seats 0 1 2
---       20 rest of the view, "": as before  21 "" if 22-26 are left out, else "more":
+--       18 view: public part that moves change, private parts of seats 0 1 2  19 rest of the view
+--       20 "1" if the rest is not the last version's, else ""  21 "" if 22-26 are left out, else "more":
 --       22 kinds of subscriptions that care, "": none  23 what the clock waits for, ms, "": as before, "-": nothing
 --       24 first version that the feed keeps, "": all  25 snapshot, "": none
 --       26 "1" if the tries of this command were counted, else ""
@@ -78,12 +78,13 @@ end
 local id = version .. '-0'
 redis.call('XADD', events, id, 'at', at, 'a', ARGV[12], 'k', ARGV[13], 'f', ARGV[14], 'e', ARGV[15], 'x', tag,
   'h', ARGV[17])
-redis.call('XADD', feed, id, 'at', at, unpack(ARGV, more and 27 or 22))
+local told = more and 27 or 22
+redis.call('XADD', feed, id, 'at', at, unpack(ARGV, told))
 redis.call('HSET', receipts, field, receipt)
 if ARGV[20] == '' then
-  redis.call('HSET', view, 'v', version, 'p', ARGV[19])
+  redis.call('HSET', view, 'v', version, 'p', ARGV[18])
 else
-  redis.call('HSET', view, 'v', version, 'p', ARGV[19], 'q', ARGV[20])
+  redis.call('HSET', view, 'v', version, 'p', ARGV[18], 'q', ARGV[19])
 end
 if more then
   local due, aggregate, kinds, clock, floor, whole = KEYS[7], ARGV[6], ARGV[22], ARGV[23], ARGV[24], ARGV[25]
@@ -100,5 +101,8 @@ if more then
   if ARGV[26] ~= '' then redis.call('HDEL', state, 'tries:' .. command) end
 end
 redis.call('HSET', state, 'cur', command)
-if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], ARGV[18]) end
+if ARGV[5] ~= '' then -- As `append._message` puts it where replicas must confirm first.
+  redis.call('PUBLISH', ARGV[5], table.concat({ARGV[6], field, receipt, version, at, ARGV[18], ARGV[19], ARGV[20],
+    unpack(ARGV, told)}, '\1'))
+end
 return {'applied'}
