@@ -11,6 +11,11 @@ from engine.shuffle import deck_from_key
 from services.worker.handle import draw
 from services.worker.seal import make_auditor_keys, open_sealed, read_private_key, read_public_key, seal
 
+OF_THE_FIRST_BUILD = (
+    "UB55Mtw0ej8zFYEmiFKZKxYbBlnOWU1nZHqQ_qmO1h3V2g"
+    "Os7t2SW_y6ELL3-FSx5EhlHLC39Wna6vQGfqwDmelxzs4="
+)
+
 
 def test_the_auditor_reads_the_deck_of_a_deal(tmp_path: Path) -> None:
     make_auditor_keys(tmp_path)
@@ -38,6 +43,12 @@ def test_nobody_else_reads_it_and_no_byte_can_be_changed(tmp_path: Path) -> None
         other = "A" if sealed[place] != "A" else "B"
         with pytest.raises(InvalidTag):
             open_sealed(read_private_key(tmp_path), sealed[:place] + other + sealed[place + 1 :])
+
+
+def test_what_earlier_builds_sealed_is_still_read() -> None:
+    """Written down as the first build wrote it: with a public key of its own and no nonce."""
+    private = X25519PrivateKey.from_private_bytes(bytes(range(32)))
+    assert open_sealed(private, OF_THE_FIRST_BUILD) == b"a secret of long ago"
 
 
 def test_keys_are_made_once_and_the_private_one_is_private(tmp_path: Path) -> None:
