@@ -20,6 +20,12 @@ from services import key_files, private_files
 ALGORITHM = "EdDSA"
 FIRST_KEY = "k1"
 LOOK_SECONDS = 2.0
+UNKNOWN_SECONDS = 0.05
+"""After a look a stranger's tokens cost us no other one for so long."""
+
+
+class NoSigner(Exception):
+    """No key of the folder has its private half here; the message names the folder."""
 
 
 class Key(NamedTuple):
@@ -34,30 +40,45 @@ class Ring:
     """The Ed25519 keys of a folder, one `<name>.pem` each: the newest private one signs, all of them verify.
 
     Rotate a key in by adding a file; out by deleting one, or, where what it has signed must stay good, by putting its
-    public half in its place. Running processes notice within seconds. A folder without a key is given one. The id of
-    a key is `prefix` and the name of its file; `changed` is called after another set of keys was read.
+    public half in its place. Running processes notice within seconds. A folder without a key is given one; if it need
+    not sign (`lazy`), only once something is to be signed. The id of a key is `prefix` and the name of its file;
+    `changed` is called after another set of keys was read.
     """
 
-    def __init__(self, folder: Path, prefix: str = "", changed: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, folder: Path, prefix: str = "", changed: Callable[[], None] = lambda: None, *, lazy: bool = False
+    ) -> None:
         self._folder = folder
         self._prefix = prefix
         self._changed = changed
+        self._lazy = lazy
         self._lock = threading.Lock()
         self._looked = time.monotonic()
-        self._stamp = _make_first_key(folder)
-        try:
-            self._keys = self._read()
-        except FileNotFoundError as error:
-            raise key_files.BadKey(f"{error}: {FIRST_KEY}.pem is there, and is none.") from error
+        if not lazy:
+            _make_first_key(folder)
+        self._stamp = _stamp(folder)
+        self._keys = self._read()
+        if not self._may_be(self._keys):
+            raise key_files.BadKey(
+                f"{folder} holds no private Ed25519 key (<kid>.pem): {FIRST_KEY}.pem is there, and is none."
+            )
 
     def signer(self) -> tuple[str, Ed25519PrivateKey]:
-        """The id and the private half of the key that signs now."""
+        """The id and the private half of the key that signs now. Raises NoSigner where only public halves lie."""
         self._look(again_after=0.0)
-        return next((key.kid, key.private) for key in self._keys.values() if key.private is not None)
+        if not self._keys:
+            _make_first_key(self._folder)
+            self._look(again_after=0.0)
+        for key in self._keys.values():
+            if key.private is not None:
+                return key.kid, key.private
+        raise NoSigner(f"{self._folder} holds public halves only")
 
     def find(self, kid: str) -> Ed25519PublicKey | None:
         """The public half of a key of the ring."""
         self._look(again_after=LOOK_SECONDS)
+        if kid not in self._keys and kid.startswith(self._prefix):
+            self._look(again_after=UNKNOWN_SECONDS)  # Perhaps it has just been made.
         key = self._keys.get(kid)
         return key.public if key else None
 
@@ -79,10 +100,16 @@ class Ring:
             self._looked = now
             # A half-copied key must not stop a service that has good ones: it is read at a later look.
             with suppress(OSError, ValueError, TypeError):
-                stamp = self._folder.stat().st_mtime_ns
+                stamp = _stamp(self._folder)
                 if stamp != self._stamp:
-                    self._keys, self._stamp = self._read(), stamp
-                    self._changed()
+                    keys = self._read()
+                    if self._may_be(keys):
+                        self._keys, self._stamp = keys, stamp
+                        self._changed()
+
+    def _may_be(self, keys: dict[str, Key]) -> bool:
+        """A ring that must sign does not become one that cannot."""
+        return self._lazy or any(key.private for key in keys.values())
 
     def _read(self) -> dict[str, Key]:
         found = {self._prefix + name: key for name, key in _read(self._folder).items()}
@@ -90,13 +117,10 @@ class Ring:
 
 
 def _read(folder: Path) -> dict[str, Key]:
-    """Keys by name, the newest file first. FileNotFoundError: none of them signs; ValueError: one is broken."""
+    """Keys by name, the newest file first. Raises ValueError: one is broken."""
     files = sorted(folder.glob("*.pem"), key=lambda file: (-file.lstat().st_mtime_ns, file.name))
     # The folder may hold keys of other kinds, made for other ends than signing.
-    found = {key.kid: key for key in (_load(file) for file in files) if key is not None}
-    if not any(key.private for key in found.values()):
-        raise FileNotFoundError(f"{folder} holds no private Ed25519 key (<kid>.pem)")
-    return found
+    return {key.kid: key for key in (_load(file) for file in files) if key is not None}
 
 
 def _load(file: Path) -> Key | None:
@@ -108,18 +132,20 @@ def _load(file: Path) -> Key | None:
     return Key(file.stem, private, private.public_key()) if isinstance(private, Ed25519PrivateKey) else None
 
 
-def _make_first_key(folder: Path) -> int:
-    """Put a key into a folder that has none, and return the folder's time stamp in ns.
+def _make_first_key(folder: Path) -> None:
+    """Put a key into a folder that has none that signs.
 
     Of several processes that try at once one wins, and all use its key.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        _read(folder)
-    except FileNotFoundError:
+    if not any(key.private for key in _read(folder).values()):
         pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         private_files.create(folder / f"{FIRST_KEY}.pem", pem)
-    return folder.stat().st_mtime_ns
+
+
+def _stamp(folder: Path) -> int:
+    """When files of a folder came or went last, ns; 0: there is none."""
+    return folder.stat().st_mtime_ns if folder.is_dir() else 0
 
 
 def _jwk(key: Key) -> dict[str, str]:

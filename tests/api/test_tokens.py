@@ -11,9 +11,16 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
 
 from services import rings, tokens
+from services.rings import NoSigner
 from services.tokens import KeyRing, Principal, TokenRefused
 from tests.cast import ANA
 
@@ -189,3 +196,55 @@ def test_refused(ring, forge):
 
 def test_a_token_of_a_node_whose_clock_was_an_hour_ahead_is_good_everywhere(ring):
     assert ring.verify(signed(ring, CLAIMS | {"iat": int(time.time()) + 3600})).id == ANA.id
+
+
+STAFF = ["auditor", "operator"]
+
+
+@pytest.mark.parametrize("role", STAFF)
+def test_the_key_of_players_signs_nobody_else(ring, role):
+    """What the API could make with the key that it holds, and what an earlier build made with it."""
+    claims = {"iss": "marias", "sub": "x", "name": "x", "role": role, "iat": int(time.time())}
+    with pytest.raises(TokenRefused, match="made anew"):
+        ring.verify(signed(ring, claims))
+
+
+def test_the_key_of_the_staff_signs_no_player(ring):
+    ring.issue(role="auditor", sub="a", name="a")
+    claims = {"iss": "marias", "sub": ANA.id, "name": "Ana", "role": "player", "iat": int(time.time())}
+    kid, private = ring._staff.signer()
+    with pytest.raises(TokenRefused, match="made anew"):
+        ring.verify(jwt.encode(claims, private, algorithm="EdDSA", headers={"kid": kid}))
+
+
+@pytest.mark.parametrize("role", STAFF)
+def test_the_public_half_is_enough_to_know_the_staff_and_makes_nobody(tmp_path, role):
+    token = KeyRing(tmp_path / "office").issue(role=role, sub="s-1", name="S")
+    private = load_pem_private_key((tmp_path / "office" / "staff" / "k1.pem").read_bytes(), None)
+    (tmp_path / "api" / "staff").mkdir(parents=True)
+    public = private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (tmp_path / "api" / "staff" / "k1.pem").write_bytes(public)
+    at_the_api = KeyRing(tmp_path / "api")
+    assert at_the_api.verify(token) == Principal("s-1", "S", role)
+    assert at_the_api.verify(ana(at_the_api)).role == "player"
+    with pytest.raises(NoSigner, match="public halves only"):
+        at_the_api.issue(role=role, sub="s-2", name="S")
+
+
+def test_the_first_key_of_the_staff_is_known_at_once_to_who_runs_already(tmp_path):
+    running = KeyRing(tmp_path)
+    with pytest.raises(TokenRefused):
+        running.verify("a.b.c")
+    time.sleep(rings.UNKNOWN_SECONDS)
+    assert running.verify(KeyRing(tmp_path).issue(role="auditor", sub="a", name="a")).role == "auditor"
+    assert [key["kid"] for key in running.jwks()["keys"]] == ["k1", "staff.k1"]
+
+
+def test_a_staff_key_that_is_taken_out_takes_its_tokens_with_it(tmp_path, monkeypatch):
+    ring = KeyRing(tmp_path)
+    token = ring.issue(role="operator", sub="o", name="o")
+    assert ring.verify(token).role == "operator"
+    (tmp_path / "staff" / "k1.pem").unlink()
+    look_again(ring, monkeypatch)
+    with pytest.raises(TokenRefused):
+        ring.verify(token)
