@@ -13,7 +13,7 @@ from redis import Redis
 
 from engine.bank import Bank, Command, Refund, Transfer, Transferred, decide, evolve, refund_of
 from services.store import keys, scripts
-from services.store.wire import Argument, Fields, ask, ask_many, confirm, fields_of, first_error
+from services.store.wire import Argument, Fields, ask, ask_many, fields_of, first_error
 
 OPENING_CHIPS = 10_000
 ATTEMPTS_MAX = 64
@@ -175,7 +175,6 @@ def _post(redis: Redis, order: _Order) -> None:
         seen = _read(redis, order)
         events = decide(seen.bank, order.command)
         if not events:
-            confirm(redis, keys.account(order.accounts[0]))  # It was done before, by somebody who may not know it.
             return
         if _write(redis, order, seen, events[0]):
             return
@@ -191,6 +190,7 @@ def _read(redis: Redis, order: _Order) -> _Seen:
             ("HMGET", keys.transfers(first), transfer, refund_of(transfer)),
             *(("HMGET", keys.account(account), "v", "b") for account in order.accounts),
         ],
+        confirmed=True,  # It may have been done before, by somebody who does not know that it is for good.
     )
     first_error(replies)
     (seconds, micros), places, *rows = replies
@@ -204,7 +204,8 @@ def _earlier(redis: Redis, account: str, places: Sequence[int]) -> dict[str, Tra
     """The transfers at `places` of the account's postings, by id."""
     if not places:
         return {}
-    found = ask_many(redis, [("XRANGE", keys.postings(account), f"{n}-0", f"{n}-0") for n in places])
+    asked = [("XRANGE", keys.postings(account), f"{n}-0", f"{n}-0") for n in places]
+    found = ask_many(redis, asked, confirmed=True)
     first_error(found)
     events = [_transferred(fields_of(flat)) for ((_, flat),) in found]
     return {event.id: event for event in events}

@@ -8,7 +8,7 @@ from redis.exceptions import ResponseError
 
 from services.store import cold, keys
 from services.store.cold import RawEntry
-from services.store.wire import Reply, ask, ask_many, fields_of
+from services.store.wire import ask, ask_many, fields_of, first_error
 
 PAGE = 1_000
 BACK_PAGE = 100
@@ -115,7 +115,9 @@ def entries_since(redis: Redis, table: str, at: int) -> Iterator[Recorded]:
     last = last_version(redis, table)
     while last > 0:
         first = max(1, last - BACK_PAGE + 1)
-        page = ask(redis, "XRANGE", keys.events(table), f"{first}-0", f"{last}-0")
+        asked = [("XRANGE", keys.events(table), f"{first}-0", f"{last}-0")]
+        [page] = ask_many(redis, asked, confirmed=True)  # Chips go by what is found, or is not.
+        first_error([page])
         for raw in reversed(cold.filled(redis, table, first, last, page)):
             entry = recorded(raw)
             if entry.at < at:
@@ -143,7 +145,7 @@ def count_try(redis: Redis, partition: str, command: str) -> int:
 
 def cursors(redis: Redis, partitions: list[str]) -> dict[str, str]:
     """The id of the last handled command of each partition."""
-    replies = ask_many(redis, [("HGET", keys.state(each), "cur") for each in partitions])
+    replies = ask_many(redis, [("HGET", keys.state(each), "cur") for each in partitions], confirmed=True)
     found: dict[str, str] = {}
     for partition, reply in zip(partitions, replies, strict=True):
         if isinstance(reply, ResponseError):
@@ -162,7 +164,8 @@ def _snapshot(values: list[bytes | None], tag: str) -> Snapshot | None:
 
 def last_version(redis: Redis, table: str) -> int:
     """The last version of a table; 0: there is none."""
-    reply: Reply = ask(redis, "XREVRANGE", keys.events(table), "+", "-", "COUNT", 1)
+    [reply] = ask_many(redis, [("XREVRANGE", keys.events(table), "+", "-", "COUNT", 1)], confirmed=True)
+    first_error([reply])
     return cold.version_of(reply[0]) if reply else 0
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from redis import Redis
 
 from services.store import cold, keys
-from services.store.topology import Cluster, is_cluster
-from services.store.wire import ask, ask_many, fields_of, first_error, store_ms, streams_of
+from services.store.topology import Cluster, is_cluster, replicas_of
+from services.store.wire import Reply, Request, ask, ask_many, fields_of, first_error, store_ms, streams_of
 
 START = "0-0"
 PAGE = 100
@@ -47,32 +47,43 @@ def read_log(
 ) -> dict[str, list[Pointer]]:
     """The pointers after the cursor of each partition, at most `count` of each, in one round trip.
 
-    With `block_ms` it waits that long for the first one to come.
+    With `block_ms` it waits that long for the first one to come. Where replicas must confirm, news are read once more,
+    together with the confirmation: what only one server has may yet be undone, and nobody may act on it.
     """
     if is_cluster(redis):
-        return _read_apart(redis, cursors, block_ms or 0, count)
-    block = () if block_ms is None else ("BLOCK", block_ms)
-    names = [keys.log(partition) for partition in cursors]
-    reply = ask(redis, "XREAD", "COUNT", count, *block, "STREAMS", *names, *cursors.values())
+        news = _read_apart(redis, cursors, block_ms or 0, count)
+    else:
+        block = () if block_ms is None else ("BLOCK", block_ms)
+        names = [keys.log(partition) for partition in cursors]
+        news = _news(ask(redis, "XREAD", "COUNT", count, *block, "STREAMS", *names, *cursors.values()))
+    if not news or not replicas_of(redis):
+        return news
+    return _news_of(ask_many(redis, _reading({each: cursors[each] for each in news}, count), confirmed=True))
+
+
+def _reading(cursors: Mapping[str, str], count: int) -> list[Request]:
+    """A request for each partition."""
+    return [("XREAD", "COUNT", count, "STREAMS", keys.log(each), cursor) for each, cursor in cursors.items()]
+
+
+def _news(reply: Reply) -> dict[str, list[Pointer]]:
     return {
-        _partition(stream): [_pointer(id_, flat) for id_, flat in entries]
-        for stream, entries in streams_of(reply)
+        _partition(stream): [_pointer(id_, flat) for id_, flat in entries] for stream, entries in streams_of(reply)
     }
+
+
+def _news_of(replies: Sequence[Reply]) -> dict[str, list[Pointer]]:
+    first_error(replies)
+    return {partition: pointers for reply in replies for partition, pointers in _news(reply).items()}
 
 
 def _read_apart(redis: Cluster, cursors: Mapping[str, str], block_ms: int, count: int) -> dict[str, list[Pointer]]:
     """Of a cluster, which can wait for one slot only on a connection: looked at again and again, ever less often."""
     end = time.monotonic() + block_ms / 1000
     pause = LOOK_SECONDS_MIN
-    requests = [("XREAD", "COUNT", count, "STREAMS", keys.log(each), cursor) for each, cursor in cursors.items()]
+    requests = _reading(cursors, count)
     while True:
-        replies = ask_many(redis, requests)
-        first_error(replies)
-        news = {
-            _partition(stream): [_pointer(id_, flat) for id_, flat in entries]
-            for reply in replies
-            for stream, entries in streams_of(reply)
-        }
+        news = _news_of(ask_many(redis, requests))
         if news or time.monotonic() + pause > end:
             return news
         time.sleep(pause)
@@ -98,7 +109,8 @@ def place(id_: str) -> tuple[int, int]:
 
 def log_ends(redis: Redis, partitions: Sequence[str]) -> dict[str, str]:
     """The id of the last pointer of each partition's log."""
-    replies = ask_many(redis, [("XREVRANGE", keys.log(each), "+", "-", "COUNT", 1) for each in partitions])
+    asked = [("XREVRANGE", keys.log(each), "+", "-", "COUNT", 1) for each in partitions]
+    replies = ask_many(redis, asked, confirmed=True)
     first_error(replies)
     return {
         partition: reply[0][0].decode() if reply else START
@@ -108,7 +120,8 @@ def log_ends(redis: Redis, partitions: Sequence[str]) -> dict[str, str]:
 
 def last_versions(redis: Redis, tables: Sequence[str]) -> dict[str, int]:
     """The version of each table now."""
-    replies = ask_many(redis, [("XREVRANGE", keys.events(table), "+", "-", "COUNT", 1) for table in tables])
+    asked = [("XREVRANGE", keys.events(table), "+", "-", "COUNT", 1) for table in tables]
+    replies = ask_many(redis, asked, confirmed=True)
     first_error(replies)
     return {
         table: place(reply[0][0].decode())[0] if reply else 0 for table, reply in zip(tables, replies, strict=True)
@@ -126,6 +139,7 @@ def read_events(redis: Redis, stretches: Sequence[Stretch]) -> list[list[Told]]:
             ("XRANGE", keys.events(table), f"{first}-0", "+" if last is None else f"{last}-0")
             for table, first, last in stretches
         ],
+        confirmed=True,
     )
     first_error(replies)
     return [

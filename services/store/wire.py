@@ -14,7 +14,7 @@ from services.store.slots import HOME, Argument, Request, tag_of
 from services.store.topology import is_cluster, masters, replicas_of, watchers_of
 
 __all__ = [
-    "Argument", "Fields", "Reply", "Request", "StoreUnavailable", "ask", "ask_each_master", "ask_many", "confirm",
+    "Argument", "Fields", "Reply", "Request", "StoreUnavailable", "ask", "ask_each_master", "ask_many",
     "fields_of", "first_error", "is_away", "store_ms", "streams_of",
 ]
 
@@ -68,15 +68,6 @@ def ask_each_master(redis: Redis, *request: Argument) -> list[Reply]:
         return [ask(master, *request) for master in masters(redis)]
     except (ConnectionError, TimeoutError) as error:
         raise named(error) from error
-
-
-def confirm(redis: Redis, key: Argument) -> None:
-    """Wait until as many replicas as `redis` asks for have all that the master of `key` holds now.
-
-    Raises StoreUnavailable.
-    """
-    if replicas_of(redis):
-        first_error(ask_many(redis, [("EXISTS", key)], confirmed=True))
 
 
 def _ask_one(redis: Redis, requests: Sequence[Request]) -> list[Reply]:

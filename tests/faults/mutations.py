@@ -120,6 +120,11 @@ MUTATIONS = (
         ("tests/store/test_replicas.py::test_what_is_read_is_shown_once_a_replica_has_it",),
     ),
     Mutation(
+        "nobody acts on news that replicas have not got", "services/store/outbox.py",
+        "if not news or not replicas_of(redis):", "if True:",
+        ("tests/store/test_replicas.py::test_nobody_acts_on_what_is_not_confirmed",),
+    ),
+    Mutation(
         "the cursor goes on together with the events", APPLY,
         "redis.call('HSET', state, 'cur', command)\nif ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], ARGV[18])",
         "if ARGV[5] ~= '' then redis.call('PUBLISH', ARGV[5], ARGV[18])",

@@ -7,7 +7,7 @@ from redis import Redis
 from redis.exceptions import ReadOnlyError
 
 from services.intake import Submitted, submit
-from services.store import accounts, channels, history, keys, leases, rights, routing, views
+from services.store import accounts, channels, history, keys, leases, outbox, rights, routing, views
 from services.store.append import apply_many, tell_to_look
 from services.store.connect import connect, patiently
 from services.store.feed import Change, Feed
@@ -104,6 +104,25 @@ def test_what_is_read_is_shown_once_a_replica_has_it(store: Redis, silent: Silen
             with pytest.raises(StoreUnavailable, match="not confirmed"):
                 look()
     assert patiently(lambda: views.current(store, TABLE), 10.0).version == 2
+
+
+def test_nobody_acts_on_what_is_not_confirmed(store: Redis, silent: Silent) -> None:
+    """Chips follow the log and the cursor: what a fail-over may undo must not have moved any."""
+    lease = claim(store)
+    apply_many(store, [entry(position(lease, 1), 0, kinds="chips")])
+    [pointer] = outbox.read_log(store, {PARTITION: outbox.START})[PARTITION]
+    with silent, pytest.raises(StoreUnavailable, match="not confirmed"):
+        apply_many(store, [entry(position(lease, 2), 1, kinds="chips")])
+    with silent:
+        for look in (
+            lambda: outbox.read_log(store, {PARTITION: pointer.id}), lambda: history.cursors(store, [PARTITION]),
+            lambda: outbox.read_events(store, [outbox.Stretch(TABLE, 1, None)]),
+            lambda: list(history.entries_since(store, TABLE, 0)), lambda: history.last_version(store, TABLE),
+        ):
+            with pytest.raises(StoreUnavailable, match="not confirmed"):
+                look()
+    later = patiently(lambda: outbox.read_log(store, {PARTITION: pointer.id}), 10.0)
+    assert [each.version for each in later[PARTITION]] == [2]
 
 
 def test_the_users_of_roles_may_wait_for_replicas(
