@@ -27,7 +27,7 @@ class Guests:
         """0 when one more guest may come from where the request comes from, else the seconds until one may."""
         if not self._rate:
             return 0.0
-        name, now = self._home(environ), self._now()
+        name, now = self.home(environ), self._now()
         full_at = max(now, self._full_at.get(name, now)) + 1 / self._rate
         if full_at - now > BURST_SECONDS:
             return full_at - now - BURST_SECONDS
@@ -37,7 +37,7 @@ class Guests:
             self._full_at[name] = full_at
         return 0.0
 
-    def _home(self, environ: Mapping[str, Any]) -> str:
+    def home(self, environ: Mapping[str, Any]) -> str:
         """The address that counts: what a proxy of ours says, who else may say what he likes."""
         address = _address(environ.get("REMOTE_ADDR", ""))
         for said in reversed(environ.get("HTTP_X_FORWARDED_FOR", "").split(",")):

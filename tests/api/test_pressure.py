@@ -99,7 +99,7 @@ def test_without_a_rate_everybody_is_let_in():
 ])
 def test_the_address_that_counts_is_the_last_that_a_proxy_of_ours_vouches_for(peer, said, counts_as):
     guests = Guests(1, "10.0.0.0/8")
-    assert guests._home({"REMOTE_ADDR": peer, "HTTP_X_FORWARDED_FOR": said}) == counts_as
+    assert guests.home({"REMOTE_ADDR": peer, "HTTP_X_FORWARDED_FOR": said}) == counts_as
 
 
 def test_the_memory_of_addresses_is_bounded():
