@@ -126,7 +126,8 @@ def as_it_stands(file: BinaryIO) -> tuple[Header, list[RawEntry]]:
 def _entries(lines: Sequence[bytes]) -> list[RawEntry]:
     try:
         entries = [_entry(line) for line in lines]
-        any(map(version_of, entries))
+        for entry in entries:
+            recorded(entry)  # Its fields are there, and of the right kind.
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadArchive(f"an entry cannot be read: {error!r}") from error
     return entries

@@ -162,7 +162,9 @@ def restore(data: Path | None, folder: Path | None) -> None:
     from services.serve.own_store import running_store
     from services.store.cold import PastMissing
     from services.store.connect import connect
+    from services.store.history import BrokenStream, NewerEvent
     from services.store.keys import all_partitions
+    from services.store.wire import StoreUnavailable
     from services.worker.restore import NotEmpty
     from services.worker.restore import restore as make_again
 
@@ -172,7 +174,7 @@ def restore(data: Path | None, folder: Path | None) -> None:
         try:
             redis = held.enter_context(connect(config.redis_url or held.enter_context(running_store(config))))
             done = make_again(redis, folder, all_partitions(config.partitions), _restored)
-        except (NotEmpty, PastMissing, CannotServe) as error:
+        except (NotEmpty, PastMissing, BrokenStream, NewerEvent, StoreUnavailable, CannotServe) as error:
             raise click.ClickException(str(error)) from error
         finally:
             show("")

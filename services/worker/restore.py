@@ -14,11 +14,11 @@ from engine.table import Step, fold
 from services.archive import folder
 from services.store import chain, cold, history, keys, leases
 from services.store.append import Entry, Position, Status, apply_many
-from services.store.cold import Mark, RawEntry
+from services.store.cold import Mark, PastMissing, RawEntry
 from services.store.commands import Command
-from services.store.history import History, Recorded
+from services.store.history import BrokenStream, History, NewerEvent, Recorded
 from services.store.leases import Lease
-from services.store.wire import ask, ask_many, first_error
+from services.store.wire import StoreUnavailable, ask, ask_many, first_error
 from services.worker.build import TAG
 from services.worker.handle import applied
 from services.worker.held import Held, events_of, replay, snapshot
@@ -36,8 +36,8 @@ class NotEmpty(Exception):
 def restore(redis: Redis, archive: Path, partitions: list[str], progress: Progress) -> int:
     """Make every archived table again; gives how many. Nobody else may use the store meanwhile.
 
-    Raises NotEmpty, PastMissing when a file is broken or missing, StoreUnavailable. After a failure begin again with
-    an empty store.
+    Raises NotEmpty; PastMissing, BrokenStream and NewerEvent when a file is broken, missing, or not of such a table;
+    StoreUnavailable. After a failure begin again with an empty store.
     """
     if any(history.tables_of(redis, partition) for partition in partitions):
         raise NotEmpty("The store holds tables already. A table is never restored over another.")
@@ -45,14 +45,16 @@ def restore(redis: Redis, archive: Path, partitions: list[str], progress: Progre
     if len(claimed) < len(partitions):
         raise NotEmpty("Workers are running on this store. Stop them first.")
     folder.attach(redis, archive)
-    tables = folder.tables(archive)
+    tables = [table for table in folder.tables(archive) if folder.files(archive, table)]
+    if strange := [table for table in tables if keys.partition_of(table) not in partitions]:
+        raise PastMissing(f"{strange[0]} is of a partition that is not here; set MARIAS_PARTITIONS as it was.")
     done = 0
     try:
         for partition in partitions:
             owned = [table for table in tables if keys.partition_of(table) == partition]
             lease = claimed[partition]
             for table in _by_time(archive, owned):
-                lease = _restore(redis, archive, table, lease)
+                lease = _made_again(redis, archive, table, lease)
                 done += 1
                 progress(done, len(tables))
     finally:
@@ -69,6 +71,16 @@ def _last(archive: Path, table: str) -> Recorded:
     file = folder.files(archive, table)[-1]
     [entry] = folder.entries(archive, table, file.last, file.last)
     return history.recorded(entry)
+
+
+def _made_again(redis: Redis, archive: Path, table: str, lease: Lease) -> Lease:
+    """`_restore`, for files of which nobody knows who wrote them: they may be whole, and tell of no table."""
+    try:
+        return _restore(redis, archive, table, lease)
+    except (NotEmpty, PastMissing, BrokenStream, NewerEvent, StoreUnavailable):
+        raise
+    except Exception as error:
+        raise PastMissing(f"{table}: what is archived of it makes no table: {error!r}") from error
 
 
 def _restore(redis: Redis, archive: Path, table: str, lease: Lease) -> Lease:

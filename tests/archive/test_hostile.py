@@ -7,12 +7,18 @@ import sys
 
 import pytest
 import zstandard
+from fakeredis import FakeRedis, FakeServer
 
 from services.archive import folder
-from services.archive.format import pack, unpack
+from services.archive.format import Deal, linked, pack, unpack
 from services.archive.frames import BYTES_MAX, LINE_MAX, BadArchive, Frames
+from services.store import chain, keys
+from services.store.cold import PastMissing
+from services.store.history import BrokenStream, NewerEvent
+from services.worker.restore import restore
 from tests.archive.test_format import TABLE, deal
 from tests.weighed import GROWTH_MIB_MAX, is_refused, marias
+from tests.worker.house import PARTITIONS
 
 MIB = 1024 * 1024
 
@@ -117,6 +123,57 @@ def test_a_frame_follows_a_frame_and_its_bytes_are_kept():
         assert len(list(frames.lines())) == 4
         kept.append(frames.packed)
     assert kept == [first, second]
+
+
+def linked_deal(changes, count=3):
+    """A deal whose header and chain are in order, whatever its entries say."""
+    entries = []
+    for version in range(1, count + 1):
+        fields = {"at": b"1", "a": b"ana", "k": b"k", "f": b"f", "e": b"[]", "x": b"t", **changes}
+        entries.append((b"%d-0" % version, [part for name, value in fields.items() for part in (name.encode(), value)]))
+    return linked(Deal(TABLE, 1, entries), chain.text(chain.genesis(TABLE)))
+
+
+STRANGE = {
+    "no events": {}, "no JSON": {"e": b"marias"}, "no list": {"e": b"{}"}, "unknown events": {"e": b'[{"type":"x"}]'},
+    "half an event": {"e": b'[{"type":"deal_ended"}]'}, "deep events": {"e": b"[" * 100_000},
+    "a huge time": {"at": b"9" * 4000}, "a time before all": {"at": b"-1"},
+    "another type": {"e": b'[{"type":"sat_down","seat":"0","player":1,"name":[]}]'},
+    "events of later": {"e": b'[{"type":"seat_freed","seat":0,"v":99}]'},
+    "a seat that is none": {"e": b'[{"type":"seat_freed","seat":7}]'},
+    "a huge seat": {"e": b'[{"type":"seat_freed","seat":%b}]' % (b"9" * 4000)},
+}
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("changes", STRANGE.values(), ids=STRANGE)
+def test_whole_files_that_tell_of_no_table_are_refused_when_it_is_made_again(tmp_path, changes, count):
+    folder.write(tmp_path, [linked_deal(changes, count)])
+    assert list(folder.faults(tmp_path)) == []
+    empty = FakeRedis(server=FakeServer(version=(7,)), protocol=2)
+    with pytest.raises((PastMissing, BrokenStream, NewerEvent), match=TABLE):
+        restore(empty, tmp_path, PARTITIONS, lambda *_: None)
+    assert empty.exists(keys.view(TABLE)) == 0
+    empty.close()
+
+
+@pytest.mark.parametrize("field", ["at", "a", "k", "f", "e", "x"])
+def test_an_entry_without_a_field_is_refused(field):
+    whole = linked_deal({})
+    id_, flat = whole.entries[1]
+    place = flat.index(field.encode())
+    entries = [whole.entries[0], (id_, [*flat[:place], *flat[place + 2 :]]), whole.entries[2]]
+    with pytest.raises(BadArchive, match=f"an entry cannot be read: .*{field}"):
+        unpack(pack(Deal(TABLE, 1, entries)))
+
+
+def test_a_table_of_another_installation_is_named(tmp_path):
+    folder.write(tmp_path, [Deal("t-ff-00000000000a", 1, deal().entries)])
+    (tmp_path / "00" / TABLE).mkdir(parents=True)
+    empty = FakeRedis(server=FakeServer(version=(7,)), protocol=2)
+    with pytest.raises(PastMissing, match="MARIAS_PARTITIONS"):
+        restore(empty, tmp_path, PARTITIONS, lambda *_: None)
+    empty.close()
 
 
 def test_names_that_lead_nowhere_are_told(tmp_path):
