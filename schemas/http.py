@@ -14,6 +14,8 @@ NAME_CHARACTERS_MAX = 40
 BOT_POLICIES = ("rule", "random")
 STAKES = ("free", "bankroll")
 DEALS_MAX = 10_000
+BOTS_DEALS = 100
+"""Where three bots play by themselves and nobody said for how long."""
 TURN_SECONDS_MAX = 86_400
 BUY_IN_MAX = 1_000_000_000_000
 EVENTS_MAX = 500
@@ -61,7 +63,7 @@ class TableBody(Schema):
     )
     deals = whole(
         1, DEALS_MAX, allow_none=True, load_default=None,
-        metadata={"description": "The length of the session; null: open end."},
+        metadata={"description": f"The length of the session; null: open end, with three bots {BOTS_DEALS}."},
     )
     bots = fields.List(
         seat(), load_default=list, validate=all_different,

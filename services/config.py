@@ -156,6 +156,11 @@ class Config:
     opening_chips: int = _setting(
         "MARIAS_OPENING_CHIPS", _whole, 10_000, "The chips a new account is opened with."
     )
+    lobby_hours: int = _setting(
+        "MARIAS_LOBBY_HOURS", _whole, 24,
+        "A table at which nobody has started a deal or sat down for so many hours ends, and its chips go home."
+        " 0: never.",
+    )
     fsync: str = _setting(
         "MARIAS_FSYNC", _fsync, "always",
         "When the embedded store forces writes to the disk: always (an answered command survives a power cut)"

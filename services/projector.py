@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from services.archive import folder
 from services.config import Config
-from services.jobs.queue import bots, deals, put_archive_deals, put_bot_moves
+from services.jobs.queue import bots, deals, put_archive_deals, put_bot_moves, put_close_tables
 from services.processes import archiving, bot_turns, settlement
 from services.processes.follow import UNHURRIED_SECONDS, Follower
-from services.processes.sweep import sweep
+from services.processes.sweep import Asked, Close, sweep
 from services.projections.subscription import Subscription
 from services.records import Clerk
 from services.store.connect import connect
@@ -84,13 +84,16 @@ def parts(config: Config) -> list[Part]:
     follow_chips = Follower(stores[2], settlement.PROCESS, partitions, settle, UNHURRIED_SECONDS)
     finished = deals(queue.connection)
     ask_to_archive = partial(put_archive_deals, finished) if archives else None
+    hours = config.lobby_hours
+    close = Close(hours * 3_600_000, partial(put_close_tables, queue)) if hours else None
+    asked = Asked(ask_for, ask_to_archive, close)
     return [
         Part("projections", Subscription(stores[0], partitions).run),
         Part("bots", follow_bots.run),
         Part("settlement", follow_chips.run),
         Part("records", clerk.run),
         Part("replays", clerk.run_slow),
-        Part("sweep", lambda should_stop: sweep(stores[3], partitions, ask_for, should_stop, ask_to_archive)),
+        Part("sweep", lambda should_stop: sweep(stores[3], partitions, asked, should_stop)),
     ]
 
 

@@ -1,7 +1,7 @@
 """The table: seats, deals, chips at the table and deadlines around one game. Pure: times and decks are data."""
 
 from engine.table.clock import Due, due
-from engine.table.commands import Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, TableCommand
+from engine.table.commands import Close, Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, TableCommand
 from engine.table.decide import Step, decide, step
 from engine.table.evolve import evolve, fold
 from engine.table.state import INITIAL, SEATS, Table, at_rest, seat_of
@@ -10,6 +10,7 @@ from engine.table.view import private, public, shown
 __all__ = [
     "INITIAL",
     "SEATS",
+    "Close",
     "Due",
     "Expire",
     "Leave",

@@ -83,4 +83,13 @@ class Move:
     move: GameCommand
 
 
-TableCommand = OpenTable | Sit | Ready | Leave | StartDeal | Expire | Move
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Close:
+    """Nothing has happened since `version_seen` for so long that the table ends; `version` is the table's now."""
+
+    now: int
+    version_seen: int
+    version: int
+
+
+TableCommand = OpenTable | Sit | Ready | Leave | StartDeal | Expire | Close | Move

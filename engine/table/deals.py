@@ -1,7 +1,7 @@
 """How a deal of a table starts, and what its end brings: payment, free seats, three more deals, the standing."""
 
 from engine.errors import RuleViolation
-from engine.table.commands import StartDeal
+from engine.table.commands import Close, StartDeal
 from engine.table.events import (
     BecameReady,
     ChipsBrought,
@@ -63,6 +63,13 @@ def end_of_deal(table: Table) -> tuple[Event, ...]:
     if _first_place_is_shared(session) and not session.extended:
         return (ended, RoundExtended(deals=session.deals + EXTRA_DEALS), *_make_room(session))
     return (ended, *_finish(session))
+
+
+def close(session: Session, command: Close) -> tuple[Event, ...]:
+    """A table at which nobody starts a deal ends as if its last one were played: its chips go home."""
+    if session.stage != "lobby" or command.version_seen != command.version:
+        raise RuleViolation("stale")
+    return _finish(session)
 
 
 def _first_place_is_shared(session: Session) -> bool:

@@ -4,8 +4,8 @@ from typing import NamedTuple, assert_never
 
 from engine.errors import RuleViolation
 from engine.table.clock import Gaps, clock_events, expire, grant, refuse_late
-from engine.table.commands import Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, TableCommand
-from engine.table.deals import end_of_deal, start_deal
+from engine.table.commands import Close, Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, TableCommand
+from engine.table.deals import close, end_of_deal, start_deal
 from engine.table.events import Event, OfTable
 from engine.table.evolve import fold
 from engine.table.seating import leave, open_table, ready, sit
@@ -55,6 +55,8 @@ def _caused(table: Table, command: TableCommand) -> tuple[Event, ...]:
             return expire(table, command)
         case StartDeal():
             return start_deal(table.session, command)
+        case Close():
+            return close(table.session, command)
         case OpenTable():
             return open_table(table.session, command)
         case Sit():

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, assert_never
 import msgspec
 
 from engine.errors import RuleViolation
-from engine.table import Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, Table, TableCommand, seat_of
+from engine.table import Close, Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, Table, TableCommand, seat_of
 from engine.table.state import settings
 from schemas.errors import Malformed
 from schemas.games import WIRE
@@ -76,10 +76,14 @@ class _Expire(_Body, tag="expire"):
     version_seen: int
 
 
-_Parsed = _Open | _Sit | _Ready | _Leave | _Deal | _Expire
+class _Close(_Body, tag="close"):
+    version_seen: int
+
+
+_Parsed = _Open | _Sit | _Ready | _Leave | _Deal | _Expire | _Close
 
 _PLAYERS = ("open", "sit", "ready", "leave")
-_CLOCKS = ("deal", "expire")
+_CLOCKS = ("deal", "expire", "close")
 
 
 def load_command(table: Table, sender: Sender, body: Body, draw: Callable[[], Draw]) -> TableCommand:
@@ -132,6 +136,8 @@ def _command(parsed: _Parsed, sender: Sender, draw: Callable[[], Draw]) -> Table
             )
         case _Expire(version_seen=seen):
             return Expire(now=now, version_seen=seen, version=version)
+        case _Close(version_seen=seen):
+            return Close(now=now, version_seen=seen, version=version)
         case _Open():
             return _open(parsed, sender)
         case _:

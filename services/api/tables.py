@@ -8,7 +8,7 @@ from flask import request
 from flask_smorest import Blueprint
 
 from schemas.answers import EventsAnswer, LobbyAnswer, TableAnswer, ViewAnswer
-from schemas.http import CodeQuery, EventsQuery, LobbyQuery, TableBody
+from schemas.http import BOTS_DEALS, CodeQuery, EventsQuery, LobbyQuery, TableBody
 from schemas.times import rfc3339
 from services.api import describe
 from services.api.access import Sight, look_at
@@ -27,6 +27,7 @@ from services.store.keys import new_table_id
 from services.store.tenure import freed_since
 
 OPEN_SECONDS_MAX = 5
+SEATS = 3
 CODE_LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"  # No two that look alike.
 CODE_CHARACTERS = 8
 
@@ -54,6 +55,8 @@ def post_table() -> Response:
     answer = {"table": new_table_id(backend().config.partitions)}
     if body["private"]:
         answer["code"] = "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_CHARACTERS))
+    if len(body["bots"]) == SEATS and body["deals"] is None:
+        body["deals"] = BOTS_DEALS  # Nobody would ever end it.
     opening = body | {"type": "open", "code": answer.get("code", "")}
     submitted = Submitted(answer["table"], creator.id, creator.name, "open", opening)
     receipt = take_in_and_wait(backend(), submitted, OPEN_SECONDS_MAX)

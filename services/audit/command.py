@@ -7,7 +7,21 @@ follows from them (a trick, points, payments, who has how long) is decided anew.
 from collections.abc import Callable, Sequence
 
 from engine.games.voleny.events import Dealt
-from engine.table import Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, Step, Table, TableCommand, seat_of, step
+from engine.table import (
+    Close,
+    Expire,
+    Leave,
+    Move,
+    OpenTable,
+    Ready,
+    Sit,
+    StartDeal,
+    Step,
+    Table,
+    TableCommand,
+    seat_of,
+    step,
+)
 from engine.table.clock import Gaps, whole_turn
 from engine.table.events import (
     BecameReady,
@@ -18,6 +32,7 @@ from engine.table.events import (
     OfTable,
     SatDown,
     SeatLeft,
+    TableFinished,
     TableOpened,
     TurnExpired,
 )
@@ -93,6 +108,9 @@ def _command(name: str, table: Table, entry: Recorded, events: Sequence[Event]) 
         case SeatLeft() | TurnExpired():
             _must("a", CLOCK, entry.actor)
             return Expire(now=entry.at, version_seen=entry.version - 1, version=entry.version - 1)
+        case TableFinished():
+            _must("a", CLOCK, entry.actor)
+            return Close(now=entry.at, version_seen=entry.version - 1, version=entry.version - 1)
         case DealStarted() | ChipsBrought():
             return _deal(name, entry, events)
         case _:

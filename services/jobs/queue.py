@@ -27,6 +27,9 @@ ARCHIVE_DEALS = "services.jobs.archive_deals.archive_deals"
 ARCHIVE_SECONDS_MAX = 30
 """A job whose worker was killed is asked for again after so long."""
 
+CLOSE_TABLES = "services.jobs.close_tables.close_tables"
+CLOSE_SECONDS_MAX = 30
+
 Turn = tuple[str, int]
 """A table, and the version at which a bot is to act."""
 
@@ -51,6 +54,23 @@ def put_archive_deals(queue: Queue, partition: str) -> bool:
             unique=True,
             timeout=ARCHIVE_SECONDS_MAX,
             ttl=ARCHIVE_SECONDS_MAX,
+            description="",
+        )
+    except DuplicateJobError:
+        return False
+    return True
+
+
+def put_close_tables(queue: Queue, idle: Sequence[Turn]) -> bool:
+    """Ask that tables which stand still at these versions be closed; False when just that waits already."""
+    try:
+        queue.enqueue_call(
+            CLOSE_TABLES,
+            args=(idle,),
+            job_id=f"close-{hashlib.sha256(repr(idle).encode()).hexdigest()[:32]}",
+            unique=True,
+            timeout=CLOSE_SECONDS_MAX,
+            ttl=CLOSE_SECONDS_MAX,
             description="",
         )
     except DuplicateJobError:

@@ -3,10 +3,12 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from redis import Redis
+from redis.exceptions import RedisError
 
-from services.processes import archiving, bot_turns, settlement
+from services.processes import archiving, bot_turns, idle, settlement
 from services.store.outbox import START, handled, place, trim_logs
 from services.store.outputs import checkpoints
 from services.store.wire import StoreUnavailable, store_ms
@@ -14,6 +16,7 @@ from services.store.wire import StoreUnavailable, store_ms
 BOTS_SECONDS = 0.5
 CHIPS_SECONDS = 10.0
 TRIM_SECONDS = 60.0
+IDLE_SECONDS = 600.0
 ARCHIVE_SECONDS = 20.0
 """Deals that go to the archive together cost less, and nobody waits for them."""
 PAUSE_SECONDS = 0.25
@@ -21,21 +24,32 @@ PAUSE_SECONDS = 0.25
 _log = logging.getLogger(__name__)
 
 
-def sweep(
-    redis: Redis,
-    partitions: Sequence[str],
-    ask_for: bot_turns.Ask,
-    should_stop: Callable[[], bool],
-    ask_to_archive: archiving.Ask | None = None,
-) -> None:
-    """Look around until told to stop; a store that is away is waited for. Nothing is archived without being asked."""
+class Close(NamedTuple):
+    """How long a table may lie in the lobby, ms, and who is asked to close it then."""
+
+    idle_ms: int
+    ask: idle.Ask
+
+
+class Asked(NamedTuple):
+    """Who does what this finds: makes bots move, archives deals, closes tables. None: nobody does."""
+
+    bots: bot_turns.Ask
+    archive: archiving.Ask | None = None
+    close: Close | None = None
+
+
+def sweep(redis: Redis, partitions: Sequence[str], asked: Asked, should_stop: Callable[[], bool]) -> None:
+    """Look around until told to stop; a store that is away is waited for."""
     rounds: list[tuple[float, Callable[[], None]]] = [
-        (BOTS_SECONDS, lambda: bot_turns.forgotten(redis, partitions, ask_for)),
+        (BOTS_SECONDS, lambda: bot_turns.forgotten(redis, partitions, asked.bots)),
         (CHIPS_SECONDS, lambda: chips(redis, partitions)),
         (TRIM_SECONDS, lambda: trim(redis, partitions)),
     ]
-    if ask_to_archive is not None:
-        rounds.append((ARCHIVE_SECONDS, lambda: archiving.ask(redis, partitions, ask_to_archive)))
+    if (archive := asked.archive) is not None:
+        rounds.append((ARCHIVE_SECONDS, lambda: archiving.ask(redis, partitions, archive)))
+    if (close := asked.close) is not None:
+        rounds.append((IDLE_SECONDS, lambda: close_idle(redis, partitions, close)))
     due = [0.0] * len(rounds)
     while not should_stop():
         for number, (seconds, look) in enumerate(rounds):
@@ -47,6 +61,14 @@ def sweep(
             except StoreUnavailable as error:
                 _log.warning("the store is away: %s", error)
         time.sleep(PAUSE_SECONDS)
+
+
+def close_idle(redis: Redis, partitions: Sequence[str], close: Close) -> None:
+    """Ask for the end of tables at which nobody starts a deal."""
+    try:
+        idle.ask(redis, partitions, close.idle_ms, close.ask)
+    except RedisError as error:
+        _log.warning("the queue of jobs is away, idle tables are closed later: %s", error)
 
 
 def chips(redis: Redis, partitions: Sequence[str]) -> None:

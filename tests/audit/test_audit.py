@@ -11,10 +11,11 @@ from services.audit import source, table
 from services.audit.notes import Notes, NotOurs
 from services.audit.run import Installation, audit
 from services.cli.audit import audit as command
+from services.intake import CLOCK
 from services.jobs.archive_deals import work
 from services.store import accounts, keys
-from tests.audit.town import FREE, FRESH, RICH, Town
-from tests.worker.house import ANA, PARTITIONS
+from tests.audit.town import CAP, FREE, FRESH, RICH, Town
+from tests.worker.house import ANA, BARA, PARTITIONS
 
 
 def test_a_sound_town_is_clean_and_all_of_it_was_looked_at(town: Town) -> None:
@@ -131,3 +132,13 @@ def test_the_command_audits_an_archive_without_any_store(town: Town, tmp_path: P
 @pytest.mark.parametrize("words", [[], ["--all", FREE], ["nonsense"], ["--all", "--archive", "."]])
 def test_the_command_refuses_what_makes_no_sense(words: list[str]) -> None:
     assert CliRunner().invoke(command, words).exit_code == 2
+
+
+def test_a_table_that_the_clock_has_closed_is_sound(town: Town) -> None:
+    town.open("t-02-0000000000aa", stake="bankroll", buy_in=300, rules=CAP)
+    town.say("t-02-0000000000aa", BARA, "sit")
+    town.send("t-02-0000000000aa", CLOCK, {"type": "close", "version_seen": 2})
+    town.settle()
+    town.follow()
+    assert town.view("t-02-0000000000aa")["phase"] == "over"
+    assert town.audited().faults == []

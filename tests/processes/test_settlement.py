@@ -170,6 +170,40 @@ def test_a_late_withdrawal_of_a_worker_that_was_long_replaced_is_given_back(hous
     assert_all_chips_are_there(house)
 
 
+BETWEEN = ["refused", "swept", "refused swept", "swept refused", "swept swept"]
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+@pytest.mark.parametrize("paid", [False, True])
+def test_a_million_million_chips_come_back_whenever_a_late_withdrawal_falls(
+    house: House, between: str, paid: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker sleeps between reading the account and writing to it; meanwhile others refuse the sit and sweep."""
+    rich, chips = "u-01-000000000000f00d", 10**12
+    accounts.open_account(house.redis, rich, chips)
+    house.open(stake="bankroll", buy_in=BUY_IN)
+    house.say(TABLE, BARA, "leave")
+    transfer = f"{TABLE}.{history.cursors(house.redis, ['01'])['01']}"
+    if paid:
+        accounts.withdraw(house.redis, rich, transfer, chips, TABLE)
+    write = accounts._write
+
+    def late(*given: object) -> bool:
+        monkeypatch.setattr(accounts, "_write", write)
+        for what in between.split():
+            if what == "refused":
+                accounts.refund(house.redis, rich, transfer)
+            else:
+                settlement.forgotten(house.redis, "01", LATER)
+        return write(*given)
+
+    monkeypatch.setattr(accounts, "_write", late)
+    accounts.withdraw(house.redis, rich, transfer, chips, TABLE)
+    settle(house.redis)
+    assert accounts.balance(house.redis, rich) == chips
+    assert_all_chips_are_there(house)
+
+
 def test_a_buy_in_that_came_is_not_given_back_though_the_log_is_behind(house: House) -> None:
     house.open(stake="bankroll", buy_in=BUY_IN)
     house.say(TABLE, ANA, "sit")
