@@ -27,8 +27,9 @@ GAP_SECONDS_MAX = 10.0
 GOES_ON_SECONDS_MAX = 60.0
 CUT_SECONDS = (1.0, 8.0)
 SEVERAL = ("sentinel", "cluster")
-ENVIRONMENT = {"MARIAS_REPLICAS": "1"}
-"""What roles are told: nobody hears of what only one server has. Where sentinels watch that means all replicas."""
+REPLICAS = 2
+ENVIRONMENT = {"MARIAS_REPLICAS": f"{REPLICAS}"}
+"""What roles are told: all replicas must confirm. With one of two a cluster has lost commands while links were cut."""
 
 
 class SeveralStore:
@@ -52,7 +53,7 @@ class SeveralStore:
             if isinstance(self.several, Watched):
                 return topologies.followers(self.several.master().client) == len(self.several.servers) - 1
             masters = self.several.masters()
-            return len(masters) >= 3 and all(topologies.followers(each.client) > 0 for each in masters)
+            return len(masters) >= 3 and all(topologies.followers(each.client) >= REPLICAS for each in masters)
         except (RedisError, OSError, AssertionError):
             return False
 
@@ -139,12 +140,11 @@ def _several(
 
 @_several("5", weight=2)
 def kill_master(store: SeveralStore, scene: Scene, table: str) -> None:
-    """kill -9 of the master that has a table; it stays away until another has taken its place."""
+    """kill -9 of the master that has a table; it is started again once another has taken its place."""
     master = store.master_of(table)
     master.kill()
-    if isinstance(store.several, Watched):  # All replicas must confirm there: it is one of them now.
-        scene.until(lambda: _other(store, table, master), 30.0)
-        master.start()
+    scene.until(lambda: _other(store, table, master), 30.0)
+    master.start()  # All replicas must confirm: it is one of them now.
 
 
 @_several("5")
