@@ -44,7 +44,8 @@ def main(arguments: list[str]) -> int:
     only = given.only or (SHORT[given.store] if given.short else None)
     made = chosen(only, night=given.night, store=given.store)
     result = on_store(
-        given.store, made, seed=seed, seconds=seconds, tables=given.tables, say=say, stall_max=given.stall
+        given.store, made, seed=seed, seconds=seconds, tables=given.tables, say=say, stall_max=given.stall,
+        calm=given.calm,
     )
     for line in report.lines(result):
         say(line)
@@ -56,18 +57,18 @@ def main(arguments: list[str]) -> int:
 
 def on_store(
     kind: str, faults: Sequence[Fault], *, seed: int, seconds: float, tables: int, say: Say,
-    stall_max: float = STALL_SECONDS_MAX,
+    stall_max: float = STALL_SECONDS_MAX, calm: float = 1.0,
 ) -> Result:
     """A whole run on a fresh store of a kind."""
     if kind == "embedded":
         return run(
             faults, seed=seed, seconds=seconds, tables=tables, say=say, store=machines.MachineStore,
-            stall_max=stall_max,
+            stall_max=stall_max, calm=calm,
         )
     with several.store_of(kind) as store:
         return run(
             faults, seed=seed, seconds=seconds, tables=tables, say=say, store=store, stall_max=stall_max,
-            environment=several.ENVIRONMENT,
+            environment=several.ENVIRONMENT, calm=calm,
         )
 
 
@@ -101,6 +102,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--stall", type=float, default=STALL_SECONDS_MAX, metavar="SECONDS",
         help="so long a table may stand still (10; give more where the machine has other work)",
+    )
+    parser.add_argument(
+        "--calm", type=float, default=1.0, metavar="TIMES",
+        help="so many times the usual pause between faults (1: about a second)",
     )
     parser.add_argument("--report", metavar="FILE")
     parser.add_argument("--list", action="store_true")

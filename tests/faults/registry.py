@@ -16,7 +16,7 @@ from tests.faults.processes import System
 class Scene:
     """What a fault may touch. `chance` is seeded; `note` puts a line into the report; `over` ends the run.
 
-    `calm` is taken by faults that may not overlap with others, such as those that need a worker to go on.
+    `calm` stretches the pauses between faults.
     """
 
     system: System
@@ -25,6 +25,7 @@ class Scene:
     tables: list[str]
     seconds: float
     over: threading.Event
+    calm: float = 1.0
     notes: list[str] = field(default_factory=list)
     figures: dict[str, int] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)

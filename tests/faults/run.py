@@ -88,7 +88,7 @@ class Injector(threading.Thread):
             round_ = [fault for fault in self._faults for _ in range(fault.weight)]
             scene.chance.shuffle(round_)
             for fault in round_:
-                if scene.wait(scene.chance.uniform(*CALM_SECONDS)):
+                if scene.wait(scene.calm * scene.chance.uniform(*CALM_SECONDS)):
                     return
                 self._make(fault)
 
@@ -108,12 +108,12 @@ class Injector(threading.Thread):
 
 def run(
     faults: Sequence[Fault], *, seed: int, seconds: float, tables: int, say: Say, store: StoreOf = LocalStore,
-    stall_max: float = STALL_SECONDS_MAX, environment: Mapping[str, str] | None = None,
+    stall_max: float = STALL_SECONDS_MAX, environment: Mapping[str, str] | None = None, calm: float = 1.0,
 ) -> Result:
     """A whole run, the roles with `environment` beside their usual settings.
 
     Ctrl-C ends it early, with the check of what was done so far. No table may stand still for longer than `stall_max`
-    seconds.
+    seconds. `calm` stretches the pauses between faults.
     """
     skipped = {each.name: why for each in faults if (why := each.needs()) is not None}
     folder = scratch_folder()
@@ -121,7 +121,7 @@ def run(
     try:
         system.start()
         made = [each for each in faults if each.name not in skipped]
-        result = _play(system, made, seed=seed, seconds=seconds, tables=tables, say=say, stall_max=stall_max)
+        result = _play(system, made, seed=seed, seconds=seconds, tables=tables, say=say, stall_max=stall_max, calm=calm)
         result.skipped = skipped
     finally:
         system.stop()
@@ -133,12 +133,13 @@ def run(
 
 
 def _play(
-    system: System, faults: Sequence[Fault], *, seed: int, seconds: float, tables: int, say: Say, stall_max: float
+    system: System, faults: Sequence[Fault], *, seed: int, seconds: float, tables: int, say: Say, stall_max: float,
+    calm: float,
 ) -> Result:
     load = Load(system.nodes, seed, tables=tables)
     load.start()
     over = threading.Event()
-    scene = Scene(system, connect(system.store.url), Random(f"{seed}/faults"), load.tables, seconds, over)
+    scene = Scene(system, connect(system.store.url), Random(f"{seed}/faults"), load.tables, seconds, over, calm)
     archive.attach(scene.redis, system.archive)
     attach(scene.redis, sender_of(system.folder / "data" / "keys"))  # Some faults send commands, too.
     watch = Watch(connect(system.store.url), load.tables, system.can_play, over)
