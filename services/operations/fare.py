@@ -8,6 +8,7 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from services.store import leases, standing, tallies
+from services.store.durability import keeps_log
 from services.store.standing import Seen, Standing
 from services.store.wire import StoreUnavailable, ask_many, store_ms
 
@@ -91,7 +92,7 @@ def _server(facts: Mapping[str, str]) -> Server:
     kind = facts.get("server_name", "redis")
     return Server(
         f"{kind} {facts.get(f'{kind}_version', facts.get('redis_version', '?'))}",
-        facts.get("aof_enabled") == "1",
+        keeps_log(facts),
         facts.get("appendfsync", ""),
         facts.get("aof_last_write_status", "ok") == "ok",
         int(facts.get("used_memory", 0)),

@@ -12,7 +12,7 @@ from services.serve.errors import CannotServe
 from services.store.address import BadAddress, kind_of
 from services.store.away import StoreUnavailable, named
 from services.store.connect import connect
-from services.store.durability import fail_over, power_cut
+from services.store.durability import fail_over, keeps_log, power_cut
 from services.store.installation import partitions_of
 from services.store.topology import masters, watchers_of
 
@@ -95,7 +95,7 @@ def refuse_partitions(url: str, partitions: int) -> None:
 
 def warnings(facts: Facts) -> Iterator[str]:
     """What the operator should know about how much a power cut may lose."""
-    return power_cut(aof=facts.get("aof_enabled") != "0", fsync=facts.get("appendfsync"))
+    return power_cut(aof=keeps_log(facts), fsync=facts.get("appendfsync"))
 
 
 def unsafe(facts: Facts, replicas: int) -> Iterator[str]:

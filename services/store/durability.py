@@ -1,9 +1,14 @@
 """What a store may lose of what was answered, in words for its operator: at the start and in every look at it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 UNTOLD = None
 """Of a setting that the server does not tell."""
+
+
+def keeps_log(info: Mapping[str, str]) -> bool:
+    """Has a server an append-only file, by its INFO? While it reads one, it says that it has none."""
+    return info.get("aof_enabled") != "0" or info.get("loading") == "1"
 
 
 def power_cut(*, aof: bool, fsync: str | None) -> Iterator[str]:

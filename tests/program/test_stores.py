@@ -178,6 +178,14 @@ def test_replicas_that_are_not_used_or_too_few_are_warned_of(connected, replicas
     assert says in warning
 
 
+@pytest.mark.parametrize(("info", "warned"), [
+    ({"aof_enabled": "0"}, True), ({"aof_enabled": "0", "loading": "1"}, False), ({"aof_enabled": "1"}, False),
+    ({"aof_enabled": "0", "loading": "0"}, True),
+])
+def test_a_store_that_reads_its_log_is_not_said_to_have_none(info, warned):
+    assert any("append-only" in each for each in own.warnings(info | {"appendfsync": "always"})) == warned
+
+
 @pytest.mark.parametrize(("connected", "known", "replicas", "says"), [
     ("2", "2", 0, "nobody waits for them"),
     ("1", "2", 1, "2 replicas must confirm each write, and a master has 1"),
