@@ -2,7 +2,7 @@
 
 import gzip
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 from urllib.parse import quote
@@ -31,7 +31,7 @@ from services.pages.replay import replay_page
 from services.pages.words import LABELS, language_of
 from services.pressure import Wish
 from services.store import projected
-from services.store.projected import DealPaid
+from services.store.projected import Company, DealPaid
 from services.store.views import view_bytes
 from services.store.wire import StoreUnavailable
 
@@ -194,16 +194,20 @@ def _all_paid(table: str) -> tuple[tuple[int, ...], list[Paid]]:
     after: int | None = 0
     while after is not None:
         bank = projected.bank(backend().redis, table, after, EVENTS_MAX)
-        found += [_paid(paid) for paid in bank.deals]
+        booked = [paid.booked for paid in bank.deals if paid.booked is not None]
+        companies = projected.companies(backend().redis, table, (each.company for each in booked))
+        found += [_paid(paid, companies) for paid in bank.deals]
         balances, after = bank.balances, bank.next
     return balances, found
 
 
-def _paid(paid: DealPaid) -> Paid:
+def _paid(paid: DealPaid, companies: Mapping[int, Company]) -> Paid:
     booked = paid.booked
     if booked is None:
         return Paid(paid.deal, paid.payments)
-    return Paid(paid.deal, paid.payments, booked.version, rfc3339(booked.at), booked.balances)
+    company = companies.get(booked.company)
+    seats = None if company is None else tuple({"name": seat.name, "bot": seat.bot} for seat in company.seats)
+    return Paid(paid.deal, paid.payments, booked.version, rfc3339(booked.at), booked.balances, seats)
 
 
 def _following(wished: str) -> str:

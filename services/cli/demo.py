@@ -21,7 +21,7 @@ SILENCE_SECONDS_MAX = 60.0
 RETRY_SECONDS = 1.0
 
 LOOK = """\
-Look at the same table yourself:
+Look at the same table yourself, in a browser: {url}/replay/{table}/1
   TOKEN={token}
   curl -s {url}/v1/tables/{table} -H "Authorization: Bearer $TOKEN"
   curl -N {url}/v1/tables/{table}/stream?after=0 -H "Authorization: Bearer $TOKEN"

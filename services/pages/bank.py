@@ -11,20 +11,23 @@ ROWS_MAX = 50
 
 
 class Paid(NamedTuple):
-    """What a deal paid by seat; `version`, `at` (RFC 3339) and the `balances` after it, where the books tell them."""
+    """What a deal paid by seat; `version`, `at` (RFC 3339), the `balances` after it and who sat there, as a view has
+    its `seats`, where the books tell them."""
 
     deal: int
     payments: tuple[int, ...]
     version: int | None = None
     at: str | None = None
     balances: tuple[int, ...] | None = None
+    seats: tuple[dict[str, Any] | None, ...] | None = None
 
 
 class Row(NamedTuple):
-    """A deal in the table."""
+    """A deal in the table, with who sat there."""
 
     paid: Paid
     balances: tuple[int, ...]
+    names: tuple[str, ...]
 
 
 def bank_page(page: Page, table: str, view: dict[str, Any], balances: Sequence[int], deals: Sequence[Paid]) -> str:
@@ -32,19 +35,27 @@ def bank_page(page: Page, table: str, view: dict[str, Any], balances: Sequence[i
 
     The query `before` says before which deal the page begins.
     """
+    now = names_in(view | {"seats": _last_seats(view["seats"], deals)}, page.labels)
     standings = standings_of(balances, deals)
     before = page.query.get("before", "")
     until = int(before) if before.isdecimal() and len(before) < 10 else None
     rows = [
-        Row(paid, standing.balances) for paid, standing in zip(deals, standings[1:], strict=True)
+        Row(paid, standing.balances, tuple(names_in({"seats": paid.seats}, page.labels)) if paid.seats else tuple(now))
+        for paid, standing in zip(deals, standings[1:], strict=True)
         if until is None or paid.deal < until
     ]
     return render(
-        "bank.html", page, table=table, names=names_in(view, page.labels), balances=balances,
+        "bank.html", page, table=table, names=now, balances=balances,
         is_free=view["stake"] == "free", rows=rows[-ROWS_MAX:][::-1],
         older=rows[-ROWS_MAX].paid.deal if len(rows) > ROWS_MAX else None, is_last=until is None,
         plots=[plot(standings, kind) for kind in SIZES] if deals else [],
     )
+
+
+def _last_seats(now: Sequence[dict[str, Any] | None], deals: Sequence[Paid]) -> list[dict[str, Any] | None]:
+    """Who sits at each seat, else who sat there when the last deal was paid."""
+    last = deals[-1].seats if deals else None
+    return [here or (last[seat] if last else None) for seat, here in enumerate(now)]
 
 
 def standings_of(balances: Sequence[int], deals: Sequence[Paid]) -> list[Standing]:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from services.pages.cards import FRENCH_INDEX, GERMAN_INDEX
+from services.pages.drawn import Drawn
 from services.pages.words import Labels
 from services.replay.words import LEVELS, PARTS, SIGNS
 
@@ -61,7 +61,7 @@ def render(template: str, page: Page, **facts: Any) -> str:
     """A page as HTML; everything in `facts` is escaped."""
     labels = page.labels
     return _environment().get_template(template).render(
-        page=page, labels=labels, text=labels.text, german=GERMAN_INDEX, french=FRENCH_INDEX, parts=PARTS, **facts
+        page=page, labels=labels, text=labels.text, drawn=Drawn(labels.language), parts=PARTS, **facts
     )
 
 

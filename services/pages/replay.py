@@ -6,6 +6,8 @@ from typing import Any, Final, NamedTuple
 from services.pages.frames import Frame, frames, names_in
 from services.pages.rendering import Page, render
 
+COMINGS_MAX: Final = 60
+"""Moments that are about the table alone: that many are shown, the latest."""
 AUDITOR: Final = "auditor"
 SPECTATOR: Final = "spectator"
 
@@ -49,7 +51,7 @@ def replay_page(page: Page, document: dict[str, Any], *, asked: str, has_next: b
     `asked` is the seat that was asked for, "" if none.
     """
     moments = document["moments"]
-    shown = frames(moments, document["seat"], page.labels)
+    shown = _without_crowds(frames(moments, document["seat"], page.labels))
     ending = [Row(each.version, each.lines[each.kind == "play":]) for each in shown if each.result]
     return render(
         "replay.html", page, table=document["table"], deal=document["deal"], frames=shown,
@@ -57,6 +59,13 @@ def replay_page(page: Page, document: dict[str, Any], *, asked: str, has_next: b
         eyes=_eyes(page, document), opening=_opening(shown),
         before=_rows(shown, "table"), calls=_rows(shown, "deal", "call"), tricks=_tricks(shown), ending=ending,
     )
+
+
+def _without_crowds(shown: Sequence[Frame]) -> list[Frame]:
+    """Without those who came and went long ago: nobody's comings may make a page of megabytes."""
+    comings = [each.version for each in shown if each.kind == "table"]
+    since = comings[-COMINGS_MAX] if len(comings) > COMINGS_MAX else 0
+    return [each for each in shown if each.kind != "table" or each.version >= since]
 
 
 def _rows(shown: Sequence[Frame], *kinds: str) -> list[Row]:

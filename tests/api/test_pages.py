@@ -325,7 +325,19 @@ def test_chips_lead_to_deals_and_events(trio, played, browser):
     shown = [int(value.replace("−", "-").replace("\u202f", "")) for value in re.findall(r"<b>(.*?)</b>", row)]
     assert shown == payments
     assert text.count("<polyline") == 6  # Three seats, in a wide picture and in a narrow one.
-    assert f'title="{played}:{last["version"]}:0"' in text
+    assert f'title="Ana, {played}:{last["version"]}:0"' in text
+
+
+def test_chips_name_who_sat_there_when_he_has_gone(house, browser):
+    guests = [house.guest(name) for name in ("Filip", "Gita", "Hana")]
+    table = begun(guests)
+    play_deal(guests, table)
+    assert guests[0].command(table, {"type": "leave"}).status_code == 200
+    assert ">Filip<b>" in browser.get(f"/bank/{table}").text
+    assert house.guest("Eva").command(table, {"type": "sit", "seat": 0}).status_code == 200
+    text = browser.get(f"/bank/{table}").text
+    assert ">Eva<b>" in text
+    assert 'title="Filip, ' in text
 
 
 def test_a_form_leads_to_a_deal(browser, played):

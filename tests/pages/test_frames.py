@@ -1,8 +1,12 @@
 """What a replay shows at each version, made of moments as `marias replay --json` tells them."""
 
+import re
+
 import pytest
 
 from services.pages.frames import Call, Frame, Hand, frames
+from services.pages.rendering import VISITOR, Page
+from services.pages.replay import COMINGS_MAX, replay_page
 from services.pages.words import LABELS
 
 NAMES = ("Ana", "Bára", "Cyril")
@@ -30,8 +34,9 @@ class Telling:
         if took is not None:
             self.used[events[0]["seat"]] += took
         version = len(self.moments) + 1
+        at = f"2026-11-30T{version // 60:02d}:{version % 60:02d}:00Z"
         self.moments.append({
-            "version": version, "at": f"2026-11-30T09:00:{version:02d}Z", "deal": 1, "actor": "", "took_ms": took,
+            "version": version, "at": at, "deal": 1, "actor": "", "took_ms": took,
             "used_ms": list(self.used), "events": list(events), "view": self.view,
         })
         return self
@@ -149,6 +154,18 @@ def test_each_card_has_a_sentence_in_both_languages():
     assert telling.frames()[-1].lines == ("Bára plays the queen of hearts (hláška 40); Cyril takes the trick",)
     assert telling.frames("cs")[-1].lines == ("Bára hraje: svršek červené (hláška 40); štych bere Cyril",)
     assert [seat.used_ms for seat in telling.frames()[-1].seats] == [0, 1500, 0]
+
+
+def test_a_crowd_that_comes_and_goes_does_not_fill_the_page():
+    telling = Telling()
+    for _ in range(COMINGS_MAX):
+        telling.tell({"type": "sat_down", "seat": 0, "player": "Ana", "name": "Ana"})
+        telling.tell({"type": "seat_left", "seat": 0, "player": "Ana"})
+    telling.tell({"type": "deal_started", "deal": 1, "dealer": 2}, {"type": "dealt", "dealer": 2})
+    document = {"table": "t", "deal": 1, "seat": None, "finished": False, "moments": telling.moments}
+    page = Page(LABELS["en"], "german", VISITOR, "/replay/t/1", {}, {}, "/")
+    shown = re.findall(r'data-version="(\d+)"', replay_page(page, document, asked="", has_next=False))
+    assert list(map(int, shown)) == list(range(COMINGS_MAX + 1, 2 * COMINGS_MAX + 2))
 
 
 def test_moments_are_told_apart_for_the_list():
