@@ -107,6 +107,24 @@ def fold(hashes: Iterable[bytes]) -> bytes:
     return found
 
 
+Made = list[tuple[Subtree, bytes]]
+
+
+def grown(size: int, peaks: Sequence[bytes], leaves: Iterable[bytes]) -> tuple[Made, list[bytes]]:
+    """A tree of `size` leaves with more of them: the hashes of all full sub-trees that this completes, and the peaks
+    after it. Peaks are the hashes of the `subtrees` of the whole tree, largest first."""
+    made: Made = []
+    left = list(peaks)
+    for place, leaf in enumerate(leaves, size):
+        subtree, found = Subtree(0, place), leaf
+        made.append((subtree, found))
+        while subtree.place % 2:
+            subtree, found = Subtree(subtree.level + 1, subtree.place >> 1), node_hash(left.pop(), found)
+            made.append((subtree, found))
+        left.append(found)
+    return made, left
+
+
 def verify_inclusion(leaf: bytes, index: int, size: int, path: Sequence[bytes], expected: bytes) -> bool:
     """Whether `path` proves that the leaf hash `leaf` stands at `index` under the root `expected` of `size` leaves."""
     if not 0 <= index < size or not _hashes(leaf, *path):

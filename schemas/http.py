@@ -143,6 +143,32 @@ class ReplayQuery(RecordQuery):
     lang = fields.String(load_default="en", validate=validate.OneOf(("en", "cs")))
 
 
+class HeadQuery(Schema):
+    """Which head of the log."""
+
+    now = fields.String(
+        load_default="", validate=validate.OneOf(("", "true")),
+        metadata={"description": "`true`: sign one now, if deals were added since the last."},
+    )
+
+
+class InclusionQuery(Schema):
+    """Which deal, and in a log of which size."""
+
+    table = fields.String(required=True, metadata={"description": "The table."})
+    deal = Digits(required=True, validate=validate.Range(1), metadata={"description": "From 1."})
+    size = Digits(
+        validate=validate.Range(1), metadata={"description": "That of a signed head; left out: of the last one."})
+
+
+class ConsistencyQuery(Schema):
+    """Between which sizes of the log."""
+
+    first = Digits(required=True, validate=validate.Range(1), metadata={"description": "That of an earlier head."})
+    second = Digits(
+        validate=validate.Range(1), metadata={"description": "That of a later one; left out: of the last one."})
+
+
 class LedgerQuery(Schema):
     """Which postings of a player."""
 

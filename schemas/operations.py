@@ -97,6 +97,16 @@ class JobsAnswer(Answer):
     failed = fields.Integer(required=True)
 
 
+class DealLogAnswer(Answer):
+    """The log of finished deals."""
+
+    size = fields.Integer(required=True)
+    signed = fields.Integer(required=True, metadata=described("How many of them the last signed head covers."))
+    signed_seconds_ago = fields.Float(required=True, allow_none=True)
+    stuck = fields.Integer(required=True, metadata=described("Tables whose finished deals cannot be logged."))
+    wrong = fields.String(required=True, metadata=described("Why no other head is signed; empty: nothing is wrong."))
+
+
 class OperationsAnswer(Answer):
     """How the service fares."""
 
@@ -108,6 +118,7 @@ class OperationsAnswer(Answer):
     partitions = fields.List(fields.Nested(PartitionAnswer), required=True)
     jobs = fields.List(fields.Nested(JobsAnswer), required=True, allow_none=True)
     table_bytes = fields.Integer(required=True, allow_none=True, metadata=described("Mean memory of a table."))
+    deal_log = fields.Nested(DealLogAnswer, required=True)
 
 
 class DeadLetter(Answer):

@@ -48,6 +48,13 @@ def _queue(value: str) -> str:
     return _store(value)
 
 
+def _outside(value: str) -> str:
+    scheme = value.partition(":")[0] if ":" in value else ""
+    if scheme not in ("", "file"):
+        raise ValueError("heads can be kept in a file only: a path, or file:///path")
+    return value
+
+
 def _networks(value: str) -> str:
     for part in filter(None, map(str.strip, value.split(","))):
         ipaddress.ip_network(part, strict=False)
@@ -117,6 +124,11 @@ class Config:
         "The folder that finished deals are archived in before they leave the store; the same for every role."
         " `marias serve` takes <data>/archive. A role alone, without it: nothing is archived and nothing trimmed.",
     )
+    heads: str | None = _setting(
+        "MARIAS_HEADS", _outside, None,
+        "Where the projector keeps the signed heads and leaves of the log of finished deals outside the store: a path,"
+        " or file:///path; better on another disk or machine. Unset: <data>/heads.jsonl.",
+    )
     host: str = _setting("MARIAS_HOST", str, "127.0.0.1", "The address to listen on.")
     port: int = _setting("MARIAS_PORT", _port, 8000, "The port to listen on; 0 takes a free one.")
     listen_fd: int | None = _setting(
@@ -176,6 +188,8 @@ class Config:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", self.data.expanduser().resolve())  # The store changes its folder.
+        if self.heads is not None and ":" not in self.heads:
+            object.__setattr__(self, "heads", str(Path(self.heads).expanduser().resolve()))
         if self.archive is not None:
             object.__setattr__(self, "archive", self.archive.expanduser().resolve())
 
@@ -198,6 +212,11 @@ class Config:
     def keys(self) -> Path:
         """The folder of the keys: those that sign tokens and the pair that deals are sealed to."""
         return self.data / "keys"
+
+    @property
+    def heads_outside(self) -> str:
+        """Where the heads of the log of finished deals are kept: as set, else in the data folder."""
+        return self.heads or str(self.data / "heads.jsonl")
 
     @property
     def receipt_keys(self) -> Path:

@@ -15,10 +15,15 @@ from services.processes.follow import UNHURRIED_SECONDS, Follower
 from services.processes.sweep import Asked, Close, sweep
 from services.projections.subscription import Subscription
 from services.records import Clerk
+from services.signing import Signer
 from services.store.connect import connect
 from services.store.keys import all_partitions
 from services.store.outbox import Pointer
 from services.tokens import KeyRing
+from services.transparency import keeping
+from services.transparency.keeping import Keeper
+from services.transparency.outside import outside
+from services.transparency.signing import Book, sign
 
 STOP_SECONDS_MAX = 3.0
 
@@ -60,11 +65,13 @@ def parts(config: Config) -> list[Part]:
     assert config.redis_url is not None, "a role is run with the address of its store"
     assert config.jobs_redis_url is not None, "a role is run with the address of the queue of jobs"
     partitions = all_partitions(config.partitions)
-    stores = [connect(config.redis_url, blocking=True, replicas=config.replicas) for _ in range(4)]
+    stores = [connect(config.redis_url, blocking=True, replicas=config.replicas) for _ in range(6)]
     queue = bots(connect(config.jobs_redis_url))
 
     sealed = connect(config.audit_redis_url or config.redis_url), connect(config.audit_redis_url or config.redis_url)
-    clerk = Clerk(sealed, KeyRing(config.keys), partitions)
+    signer, kept = Signer(config.receipt_keys), outside(config.heads_outside)
+    keeper = Keeper(Book(stores[4], signer, kept), partitions)
+    clerk = Clerk(sealed, KeyRing(config.keys), partitions, partial(sign, Book(stores[5], signer, kept)))
 
     def ask_for(turns: list[tuple[str, int]]) -> None:
         put_bot_moves(queue, turns)
@@ -77,6 +84,7 @@ def parts(config: Config) -> list[Part]:
         folder.attach(store, config.archive)
 
     def settle(pointers: Sequence[Pointer]) -> bool:
+        keeping.note(stores[2], pointers)
         if archives:
             archiving.note(stores[2], pointers)
         return settlement.settlement(stores[2], pointers)
@@ -93,6 +101,7 @@ def parts(config: Config) -> list[Part]:
         Part("settlement", follow_chips.run),
         Part("records", clerk.run),
         Part("replays", clerk.run_slow),
+        Part("deal log", keeper.run),
         Part("sweep", lambda should_stop: sweep(stores[3], partitions, asked, should_stop)),
     ]
 

@@ -43,10 +43,17 @@ class Asked(NamedTuple):
     partitions: Sequence[str]
     principal: Principal
     question: Question
+    sign: Callable[[], object]
 
 
-def answer(redis: Redis, ring: KeyRing, partitions: Sequence[str], question: Question) -> bytes:
-    """The document (JSON) that `question` asks for. Raises NotAnswered, StoreUnavailable."""
+def answer(
+    redis: Redis, ring: KeyRing, partitions: Sequence[str], question: Question,
+    sign: Callable[[], object] = lambda: None,
+) -> bytes:
+    """The document (JSON) that `question` asks for. Raises NotAnswered, StoreUnavailable.
+
+    `sign` signs a head of the log of finished deals if it has grown, and keeps it in the store.
+    """
     try:
         principal = ring.verify(question.token)
     except TokenRefused:
@@ -54,7 +61,7 @@ def answer(redis: Redis, ring: KeyRing, partitions: Sequence[str], question: Que
     kind = KINDS.get(question.kind)
     if kind is None or principal.role not in kind.roles:
         raise NotAnswered("forbidden")
-    return kind.answer(Asked(redis, partitions, principal, question))
+    return kind.answer(Asked(redis, partitions, principal, question, sign))
 
 
 def _dead_letters(asked: Asked) -> bytes:
@@ -73,6 +80,11 @@ def _record(asked: Asked) -> bytes:
     if record is None:
         raise NotAnswered("not_found")
     return record if eye == AUDITOR else served.record_seen(record, seat)
+
+
+def _head(asked: Asked) -> bytes:
+    asked.sign()
+    return b"{}"  # It is in the store, for all to read.
 
 
 def _replay(asked: Asked) -> bytes:
@@ -140,6 +152,7 @@ KINDS: Mapping[str, Kind] = {
     "record": Kind(("auditor", "player"), _record),
     "replay": Kind(("auditor", "player"), _replay, is_slow=True),
     "version": Kind(("auditor", "player"), _version),
+    "head": Kind(("auditor", "operator", "player"), _head, is_slow=True),
     "dead_letters": Kind(("auditor", "operator"), _dead_letters),
 }
 
@@ -178,10 +191,14 @@ class Clerk:
     """Answers questions over connections that may read events and sealed records: slow ones in a thread of their own,
     so that they do not delay the others. `stores` are a connection for each of the two."""
 
-    def __init__(self, stores: tuple[Redis, Redis], ring: KeyRing, partitions: Sequence[str]) -> None:
+    def __init__(
+        self, stores: tuple[Redis, Redis], ring: KeyRing, partitions: Sequence[str],
+        sign: Callable[[], object] = lambda: None,
+    ) -> None:
         self._redis, self._slow_redis = stores
         self._ring = ring
         self._partitions = partitions
+        self._sign = sign
         self._ears = Ears(self._redis)
         self._slow = _Waiting()
 
@@ -232,7 +249,7 @@ class Clerk:
 
     def _tell(self, redis: Redis, question: Question) -> None:
         try:
-            tell(redis, question, answer(redis, self._ring, self._partitions, question))
+            tell(redis, question, answer(redis, self._ring, self._partitions, question, self._sign))
         except NotAnswered as refusal:
             tell(redis, question, None, refusal.code)
         except StoreUnavailable:

@@ -25,6 +25,9 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.tokens": ({"services.rings"}, {"jwt", "cryptography"}),
     "services.signing": ({"services.rings"}, {"jwt", "msgspec", "cryptography"}),
     "services.receipts": ({"services.signing"}, set()),
+    "services.transparency": (
+        RULES | {"services.store", "services.signing", "services.transparency"}, {"redis", "msgspec"},
+    ),
     "services.written": ({"services.receipts", "services.store.chain", "services.store.history"}, set()),
     "services.store": (RULES | {"services.store"}, {"redis", "hiredis", "msgspec", "zstandard"}),
     "services.pressure": ({"services.store"}, {"redis"}),
@@ -50,7 +53,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     ),
     "services.projector": (
         {"services.config", "services.store", "services.projections", "services.processes", "services.jobs.queue",
-         "services.archive.folder", "services.records", "services.tokens"},
+         "services.archive.folder", "services.records", "services.signing", "services.tokens", "services.transparency"},
         set(),
     ),
     "services.records": (

@@ -6,7 +6,19 @@ from functools import partial
 from flask import Flask
 from redis import Redis
 
-from services.api import bank, commands, deals, document, operations, pages, players, problems, pushed, tables
+from services.api import (
+    bank,
+    commands,
+    deal_log,
+    deals,
+    document,
+    operations,
+    pages,
+    players,
+    problems,
+    pushed,
+    tables,
+)
 from services.api.auth import authenticate
 from services.api.backend import EXTENSION, Backend
 from services.api.body import BODY_BYTES_MAX
@@ -60,7 +72,7 @@ def create_app(
     app.before_request(authenticate)
     document.describe_app(app, [
         players.blueprint, tables.blueprint, commands.blueprint, deals.blueprint, bank.blueprint, pushed.blueprint,
-        operations.blueprint, document.blueprint,
+        operations.blueprint, deal_log.blueprint, document.blueprint,
     ])
     app.register_blueprint(pages.blueprint)  # They are for people, and no part of the document.
     problems.register(app)  # After flask-smorest, whose own handlers say less.

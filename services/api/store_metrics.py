@@ -61,6 +61,10 @@ def _metrics(fare: Fare) -> Iterator[Metric]:
     memory, most = sum(each.memory for each in fare.servers), sum(each.memory_max for each in fare.servers)
     yield _gauge("store_memory_bytes", "Memory of the store, all masters.", memory)
     yield _gauge("store_memory_max_bytes", "Its limit; 0: none.", most)
+    yield _gauge("deal_log_size", "Finished deals in the log.", fare.log.size)
+    yield _gauge("deal_log_signed", "Those that the last signed head covers.", fare.log.signed)
+    yield _gauge("deal_log_refused", "1 if no head is signed because the log is not what it was.", bool(fare.log.wrong))
+    yield _gauge("deal_log_stuck", "Tables whose finished deals cannot be logged.", fare.log.stuck)
     yield from _jobs(fare)
     yield from _counted(fare.tallies)
 

@@ -84,6 +84,7 @@ marias = Commands(
         "token": Entry("services.cli.token", "token", "Make a player's, auditor's or operator's token."),
         "rebuild": Entry("services.cli.rebuild", "rebuild", "Drop and rebuild every projection; compare."),
         "archive": Entry("services.cli.archive", "archive", "Finished deals in files: run, verify, list, restore."),
+        "log": Entry("services.cli.log", "log", "The log of finished deals outside the store: check, restore."),
         "status": Entry("services.cli.status", "status", "How everything fares; the exit status says whether well."),
         "dead": Entry("services.cli.dead", "dead", "Commands that were given up: list, show, retry, discard."),
         "bench": Entry("services.cli", "bench", "Measure the engine and the tables."),

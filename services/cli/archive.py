@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from services.cli.log import restored
 from services.cli.progress import show
 from services.config import Config
 
@@ -154,7 +155,8 @@ def restore(data: Path | None, folder: Path | None) -> None:
     """Make every archived table again in an empty store, as it was after its last archived deal.
 
     Without REDIS_URL the store is the one in the data folder; `marias serve` must not run on it. Projections follow
-    at the next start. What is not in the archive does not come back: running deals, accounts and their chips.
+    at the next start. What is not in the archive does not come back: running deals, accounts and their chips. The log
+    of finished deals is made again from the heads that are kept outside the store, in the same order.
     """
     from contextlib import ExitStack
 
@@ -174,11 +176,12 @@ def restore(data: Path | None, folder: Path | None) -> None:
         try:
             redis = held.enter_context(connect(config.redis_url or held.enter_context(running_store(config))))
             done = make_again(redis, folder, all_partitions(config.partitions), _restored)
+            logged = restored(redis, config)
         except (NotEmpty, PastMissing, BrokenStream, NewerEvent, StoreUnavailable, CannotServe) as error:
             raise click.ClickException(str(error)) from error
         finally:
             show("")
-    click.echo(f"{done} tables restored from {folder}")
+    click.echo(f"{done} tables restored from {folder}; {logged} of their deals are in the log again")
 
 
 def _restored(done: int, of: int) -> None:

@@ -104,6 +104,7 @@ def page(fare: "Fare") -> list[str]:
     size = "" if fare.table_bytes is None else f", about {fare.table_bytes:,} bytes each"
     lines.append(
         f"tables    {_sum(each.tables for each in parts)}{size}; {_sum(each.frozen for each in parts)} frozen")
+    lines.append(f"deal log  {fare.log.size} deals, signed for {fare.log.signed}; {fare.log.stuck} tables stuck")
     lines += [
         f"jobs      {each.queue}: {each.waiting} wait, the oldest for {each.oldest_ms / 1000:.1f} s;"
         f" {each.failed} failed" for each in fare.jobs or ()

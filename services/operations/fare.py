@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from services.store import leases, standing, tallies
+from services.store import deal_log, leases, standing, tallies
+from services.store.deal_log import NO_LOG, State
 from services.store.durability import keeps_log
 from services.store.standing import Seen, Standing
 from services.store.wire import StoreUnavailable, ask_many, store_ms
@@ -39,7 +40,7 @@ class Jobs(NamedTuple):
 
 class Fare(NamedTuple):
     """`jobs` None: the queue's store does not answer, or the caller may not look; `tallies` are what the processes
-    have counted since the data began."""
+    have counted since the data began; `log` is that of finished deals."""
 
     at: int
     servers: list[Server]
@@ -48,6 +49,7 @@ class Fare(NamedTuple):
     jobs: list[Jobs] | None
     tallies: dict[str, int]
     table_bytes: int | None
+    log: State = NO_LOG
 
 
 def fare(redis: Redis, jobs: Redis | None, partitions: Sequence[str], *, sampled: bool = False) -> Fare:
@@ -61,6 +63,7 @@ def fare(redis: Redis, jobs: Redis | None, partitions: Sequence[str], *, sampled
         None if jobs is None else _jobs(jobs, at),
         tallies.read(redis),
         standing.table_bytes(redis, partitions) if sampled else None,
+        _log(redis),
     )
 
 
@@ -75,6 +78,10 @@ def document(found: Fare) -> dict[str, Any]:
              "failed": each.failed} for each in found.jobs
         ],
         "table_bytes": found.table_bytes,
+        "deal_log": {
+            "size": found.log.size, "signed": found.log.signed, "stuck": found.log.stuck, "wrong": found.log.wrong,
+            "signed_seconds_ago": max(0, found.at - found.log.at) / 1000 if found.log.signed else None,
+        },
     }
 
 
@@ -100,6 +107,13 @@ def _server(facts: Mapping[str, str]) -> Server:
         facts.get("maxmemory_policy", ""),
         int(facts.get("connected_slaves", 0)),
     )
+
+
+def _log(redis: Redis) -> State:
+    try:
+        return deal_log.state(redis)
+    except ResponseError:  # A user of an earlier build may not look at it.
+        return NO_LOG
 
 
 def _jobs(redis: Redis, at: int) -> list[Jobs] | None:

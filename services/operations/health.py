@@ -9,11 +9,13 @@ WAIT_MS_MAX = 5_000
 LAG_MS_MAX = 10_000
 JOB_MS_MAX = 60_000
 MEMORY_PART_MAX = 0.9
+HEAD_MS_MAX = 300_000
+"""A head is signed each minute, if there is something new; the clocks of store and projector may differ."""
 
 
 def troubles(fare: Fare, replicas: int = 0) -> list[str]:
     """Why the system is not healthy; [] when it is. `replicas` are those that must confirm a write."""
-    return [*_servers(fare, replicas), *_workers(fare), *_partitions(fare), *_jobs(fare)]
+    return [*_servers(fare, replicas), *_workers(fare), *_partitions(fare), *_jobs(fare), *_log(fare)]
 
 
 def warnings(fare: Fare) -> list[str]:
@@ -65,6 +67,16 @@ def _jobs(fare: Fare) -> Iterator[str]:
     for each in fare.jobs or ():
         if each.oldest_ms > JOB_MS_MAX:
             yield f"jobs of the queue {each.queue} wait for {each.oldest_ms / 1000:.0f} s: does the role jobs run?"
+
+
+def _log(fare: Fare) -> Iterator[str]:
+    log = fare.log
+    if log.wrong:
+        yield log.wrong
+    if log.stuck:
+        yield f"the finished deals of {log.stuck} tables cannot be logged: look at the projector's log"
+    if not log.wrong and log.size > log.signed > 0 and fare.at - log.at > HEAD_MS_MAX:
+        yield f"the log of deals is signed no more since {(fare.at - log.at) / 1000:.0f} s: does the projector run?"
 
 
 def _some(names: list[str]) -> str:

@@ -111,6 +111,11 @@ def unarchived(partition: str) -> str:
     return f"m:{{p{partition}}}:todo"
 
 
+def unlogged(partition: str) -> str:
+    """Sorted set of the tables of which a deal is to be logged, by the version at which their last one ended."""
+    return f"m:{{p{partition}}}:unl"
+
+
 # Per table; the first two also per account.
 
 

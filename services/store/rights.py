@@ -65,15 +65,20 @@ _RECORDS = "m:{records}:*"
 _PUSHED = "m:{p??}:push"
 _BELL = "m:{p??}:bell"
 
+_LOG = "m:{deals}:*"
+"""The log of finished deals: it tells no card."""
+
 _PUSH = Rights(_ALL | _LISTEN | _INTAKE | _VIEWS, _FROM_INTAKE, _TO_INTAKE, (_PUSHED, _BELL))
 _QUEUES = (("llen", "rq:queue:*"), ("lindex", "rq:queue:*"), ("zcard", "rq:failed:*"), ("hget", "rq:job:*"))
 """How long the queues of jobs are; a job names tables and versions."""
 _API = Rights(
-    _PUSH.commands | _words("exists get hgetall hlen scard xread zrange zrangebyscore zrangebylex zrevrangebylex"),
+    _PUSH.commands | _words(
+        "exists get getrange hgetall hlen scard xread zrange zrangebyscore zrangebylex zrevrangebylex"
+    ),
     (
         *_FROM_INTAKE,
         *_m("lease", "log", "hd", "acct:*", "tr:*", "post:*"),
-        *("m:{workers}:live", "m:{workers}:sum"),
+        *("m:{workers}:live", "m:{workers}:sum", _LOG),
         *_pj("cp", "fold:*", "frozen", "bank:*", "rec:*", "score:*", "bal:*"),
         *("pj:{lobby}:tables", "pj:{lobby}:order"),
     ),
@@ -100,9 +105,12 @@ ROLES: Mapping[str, Rights] = {
         (_PUSHED, _BELL, "m:{workers}:bell"),
     ),
     "projector": Rights(
-        _ALL | _PROCESSES | _QUEUE,
+        _ALL | _PROCESSES | _QUEUE | _words("getrange setrange strlen"),
         _m("ev:*", "vw:*", "tables", "due", "st"),
-        (*_m("log", "hd", "stuck", "buys", "todo", "arch", "acct:*", "tr:*", "post:*"), _MARK, "pj:*", "rq:*"),
+        (
+            *_m("log", "hd", "stuck", "buys", "todo", "arch", "unl", "acct:*", "tr:*", "post:*"),
+            *(_LOG, _MARK, "pj:*", "rq:*"),
+        ),
     ),
     "jobs": Rights(
         _ALL | _INTAKE | _VIEWS | _QUEUE | _words("publish spublish"),
@@ -124,7 +132,7 @@ ROLES: Mapping[str, Rights] = {
         _ALL | _words("get hget hlen hgetall scard srandmember xlen xrange zcard zrange llen lindex config|get"),
         (
             *_m("log", "tables", "lease", "st", "hd"),
-            *_pj("cp", "frozen"), "m:{workers}:live", "m:{workers}:sum", "rq:*",
+            *_pj("cp", "frozen"), "m:{workers}:live", "m:{workers}:sum", "m:{deals}:st", "m:{deals}:stuck", "rq:*",
         ),
         _m("cmd"),
         (),
@@ -133,9 +141,10 @@ ROLES: Mapping[str, Rights] = {
     "operator": Rights(
         _ALL | _PROCESSES | _LISTEN | _words(
             "scan unlink rename xdel sismember hstrlen memory|usage srandmember llen lindex config|get"
+            " getrange setrange strlen"
         ),
         ("m:*", "rq:*"),
-        (*_TO_INTAKE, *_m("dlq", "dlh"), "pj:*", "pjx:*"),
+        (*_TO_INTAKE, _LOG, *_m("dlq", "dlh"), "pj:*", "pjx:*"),
         (_BELL,),
     ),
 }

@@ -4,6 +4,7 @@ import pytest
 
 from services.operations.fare import Fare, Jobs, Server
 from services.operations.health import troubles, warnings
+from services.store.deal_log import NO_LOG
 from services.store.standing import Seen, Standing
 
 SERVER = Server("valkey 9.1.2", True, "always", True, 100, 0, "noeviction", 0)
@@ -30,6 +31,9 @@ def test_nothing_is_wrong_where_nothing_is() -> None:
     (WELL._replace(servers=[SERVER._replace(policy="allkeys-lru")]), "may evict keys (maxmemory-policy allkeys-lru)"),
     (WELL._replace(servers=[SERVER._replace(last_write_ok=False)]), "could not write its append-only file"),
     (WELL._replace(servers=[SERVER._replace(memory=95, memory_max=100)]), "nearly full: 95 of 100 bytes"),
+    (WELL._replace(log=NO_LOG._replace(wrong="the log is forked")), "the log is forked"),
+    (WELL._replace(log=NO_LOG._replace(stuck=2)), "the finished deals of 2 tables cannot be logged"),
+    (WELL._replace(at=400_000, log=NO_LOG._replace(size=3, signed=2, at=1_000)), "is signed no more since 399 s"),
     (WELL._replace(jobs=[Jobs("bots", 5, 61_000, 0)]), "jobs of the queue bots wait for 61 s"),
 ])
 def test_each_trouble_is_named(fare: Fare, says: str) -> None:

@@ -7,7 +7,7 @@ from redis import Redis
 from redis.exceptions import NoPermissionError, ResponseError
 
 from services.intake import Submitted, submit
-from services.store import asking, channels, keys, leases, rights, routing, views
+from services.store import asking, channels, keys, leases, log_keys, rights, routing, views
 from services.store.append import apply_many
 from services.store.connect import connect
 from services.store.wire import ask, ask_many
@@ -29,40 +29,43 @@ KINDS = {
     "sum": keys.tallies(), "made": keys.installation(), "seen": keys.workers_seen(), "gaps": keys.workers_gaps(),
     "versions": keys.lobby_versions(), "cp": keys.checkpoint(f"p{PARTITION}"), "lobby_cp": keys.checkpoint("lobby"),
     "hold": keys.hold(f"p{PARTITION}"), "fresh": keys.scratch(keys.bank(TABLE)), "queue": "rq:queue:bots",
+    "logs": log_keys.state(), "logs_stuck": log_keys.stuck(), "leaves": log_keys.leaves(),
+    "of": log_keys.table(TABLE), "nodes": log_keys.nodes(0, 0), "unl": keys.unlogged(PARTITION),
     "mark": routing.mark(f"p{PARTITION}"), "mine": "somebody:elses",
 }
 """A real name of each kind of key, and one that is none of ours."""
 TABLES = (
-    "cmd log due tables lease st dlq dlh in rl dd ev fd vw sn arch todo acct tr post buys hd stuck roll sum seen gaps"
-    " made mark"
+    "cmd log due tables lease st dlq dlh in rl dd ev fd vw sn arch todo unl acct tr post buys hd stuck roll sum seen"
+    " gaps made mark logs logs_stuck leaves of nodes"
 )
+LOG = "logs logs_stuck leaves of nodes"
 PROJECTED = "fold frozen bank rec sec score bal lobby order versions cp lobby_cp hold"
 
 CLIENTS = "st dd tables vw fd"
 MAY_READ = {
-    "api": f"{CLIENTS} lease log hd sum acct tr post roll cp fold frozen bank rec score bal lobby order",
+    "api": f"{CLIENTS} {LOG} lease log hd sum acct tr post roll cp fold frozen bank rec score bal lobby order",
     "push": CLIENTS,
     "worker": "",
     "projector": "ev vw tables due st",
     "jobs": CLIENTS,
     "archive": "tables",
     "auditor": "dlq sec ev vw arch bank",
-    "status": "log tables lease st hd cp frozen roll sum queue",
+    "status": "log tables lease st hd cp frozen roll sum queue logs logs_stuck",
     "operator": f"{TABLES} queue",
 }
 MAY_READ_AND_WRITE = {
     "api": "cmd in rl mark",
     "push": "cmd in rl mark",
     "worker": TABLES,
-    "projector": f"mark log hd stuck buys todo arch acct tr post {PROJECTED} queue",
+    "projector": f"mark log hd stuck buys todo unl {LOG} arch acct tr post {PROJECTED} queue",
     "jobs": "cmd in rl queue mark",
     "archive": "mark ev sn arch todo fold",
     "auditor": "",
     "status": "cmd",
-    "operator": f"cmd in rl mark dlq dlh {PROJECTED} fresh",
+    "operator": f"cmd in rl mark {LOG} dlq dlh {PROJECTED} fresh",
 }
 MAY_READ["front"], MAY_READ_AND_WRITE["front"] = MAY_READ["api"], MAY_READ_AND_WRITE["api"]
-NO_CLIENT_READS = ("ev", "sn", "sec", "dlq", "dlh", "queue", "fresh", "due", "buys", "stuck", "arch")
+NO_CLIENT_READS = ("ev", "sn", "sec", "dlq", "dlh", "queue", "fresh", "due", "buys", "stuck", "arch", "unl")
 DANGEROUS = (
     "keys", "flushall", "flushdb", "debug", "config|set", "shutdown", "acl|setuser", "acl|getuser", "acl|list", "save",
     "monitor", "eval", "function|load", "script|flush", "replicaof", "migrate", "restore", "dump", "sort",
@@ -79,17 +82,19 @@ PROCESSES = (
     " xrevrange xlen xadd xtrim zadd zrem zcard zrange zrangebyscore zrangebylex zrevrangebylex"
 )
 COMMANDS = {  # Those that take keys.
-    "api": f"{INTAKE} hmget xrange exists get hgetall hlen scard xread zrange zrangebyscore zrangebylex zrevrangebylex",
+    "api": f"{INTAKE} hmget xrange exists get getrange hgetall hlen scard xread zrange zrangebyscore zrangebylex"
+           " zrevrangebylex",
     "push": f"{INTAKE} hmget xrange",
     "worker": "evalsha get set del exists pexpire pttl lpush ltrim lrange hget hmget hset hsetnx hdel hincrby hlen"
               " hgetall hexists xadd xlen xrange xrevrange xread xtrim sadd scard sismember smembers"
               " zadd zrem zcard zrange zrangebyscore zremrangebyscore",
-    "projector": f"{PROCESSES} {QUEUE}",
+    "projector": f"{PROCESSES} {QUEUE} getrange setrange strlen",
     "jobs": f"{INTAKE} hmget xrange {QUEUE}",
     "archive": "evalsha hget hset smembers xrange xrevrange xtrim zadd zrange zrem zscore",
     "auditor": "evalsha hget hmget xrange xrevrange",
     "status": "evalsha get hget hlen hgetall scard srandmember xlen xrange zcard zrange llen lindex",
-    "operator": f"{PROCESSES} unlink rename xdel sismember hstrlen memory|usage srandmember llen lindex",
+    "operator": f"{PROCESSES} unlink rename xdel sismember hstrlen memory|usage srandmember llen lindex"
+                " getrange setrange strlen",
 }
 COMMON = (
     "ping select time info wait role script|load client|setname client|info command cluster|slots cluster|shards"
@@ -105,7 +110,7 @@ COMMANDS["front"] = COMMANDS["api"]
 LOOKS = {  # Commands that only read. Of all others it is taken that they write.
     "hget", "hmget", "hgetall", "hlen", "hexists", "hstrlen", "exists", "get", "xrange", "xrevrange", "xlen", "xread",
     "scard", "sismember", "smembers", "zcard", "zrange", "zrangebyscore", "zrangebylex", "zrevrangebylex", "zscore",
-    "llen", "lindex", "srandmember", "lrange", "lpos", "memory|usage", "watch", "pttl",
+    "llen", "lindex", "srandmember", "lrange", "lpos", "memory|usage", "watch", "pttl", "getrange", "strlen",
 }
 
 
@@ -179,7 +184,7 @@ def apart(role: str) -> set[tuple[str, str]]:
     if role in ("api", "front"):
         return {("xlen", "dlq"), ("hlen", "stuck"), ("llen", "queue"), ("lindex", "queue")}
     if role == "status":
-        own = set(TABLES.split()) - {"roll", "sum", "seen", "gaps", "made"}
+        own = set(TABLES.split()) - {"roll", "sum", "seen", "gaps", "made"} - set(LOG.split())
         return {("xlen", "dlq"), ("hlen", "stuck")} | {("memory|usage", kind) for kind in own}
     return set()
 
