@@ -258,8 +258,11 @@ class _Telling:
                 None if taken is None else self._names[taken["seat"]],
             ))
         rest = [event for event in events if event["type"] not in ("card_played", "trick_taken")]
-        lines += self._labels.plain(rest, self._names)
-        lines += [line.strip() for line in self._story.lines(rest) if line.strip()]
+        ended = any(event["type"] == "deal_ended" for event in events)
+        for event in rest:
+            if not (ended and event["type"] == "became_ready"):  # That bots are ready again at once is no news.
+                lines += [line.strip() for line in self._story.lines([event]) if line.strip()]
+                lines += self._labels.plain(event, self._names)
         return tuple(lines)
 
 

@@ -1,6 +1,6 @@
 """The words of the pages, in English and in Czech; those of the game itself are the words of a replay's tale."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from services.replay.words import LANGUAGES
@@ -40,13 +40,10 @@ class Labels(NamedTuple):
             said += f" ({self.marriage.format(points=marriage)})"
         return said if taker is None else f"{said}; {self.takes.format(name=taker)}"
 
-    def plain(self, events: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[str]:
-        """Sentences about what a tale leaves out; that bots are ready again at once is not worth one."""
-        ended = any(event["type"] == "deal_ended" for event in events)
-        for event in events:
-            if event["type"] in self.events and not (ended and event["type"] == "became_ready"):
-                seat = event.get("seat")
-                yield self.events[event["type"]].format(name=names[seat] if isinstance(seat, int) else "")
+    def plain(self, event: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+        """The sentence about what a tale leaves out, if that is worth one."""
+        said, seat = self.events.get(event["type"]), event.get("seat")
+        return [] if said is None else [said.format(name=names[seat] if isinstance(seat, int) else "")]
 
 
 ENGLISH: Final = Labels(

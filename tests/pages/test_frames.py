@@ -156,6 +156,11 @@ def test_each_card_has_a_sentence_in_both_languages():
     assert [seat.used_ms for seat in telling.frames()[-1].seats] == [0, 1500, 0]
 
 
+def test_sentences_come_in_the_order_of_what_happened():
+    telling = dealt().tell({"type": "said_good", "seat": 2}, {"type": "play_began", "seat": 0})
+    assert telling.frames()[-1].lines == ("Cyril: dobrá (good)", "Ana leads")
+
+
 def test_a_crowd_that_comes_and_goes_does_not_fill_the_page():
     telling = Telling()
     for _ in range(COMINGS_MAX):
