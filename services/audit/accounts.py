@@ -7,18 +7,22 @@ in their streams; what is still on its way between an account and a table counts
 from collections.abc import Iterator, Sequence
 
 from redis import Redis
+from redis.exceptions import ResponseError
 
 from engine.bank import is_limited, refund_of
-from services.audit.fault import Fault, Where, said
+from services.audit.fault import Fault, Where, said, wrong_type
 from services.audit.notes import Notes
-from services.audit.transfers import Posted, later_chips, waiting
+from services.audit.transfers import Posted, Postings, knows, later_chips, waiting
 from services.audit.walk import Chips
 from services.store import accounts, keys
 from services.store.accounts import house_of
+from services.store.outbox import place as place_of
 from services.store.rebuilding import scan_keys
 from services.store.wire import ask, fields_of
 
 PAGE = 500
+_FACTS = {b"v", b"b", b"h"}
+"""The fields of an account."""
 
 
 class Bank:
@@ -44,6 +48,8 @@ class Bank:
                 yield from self._account(account, under_way)
             except (KeyError, ValueError) as error:
                 yield _at(account, keys.postings(account)).fault(0, "posting", "fields of a posting", repr(error))
+            except ResponseError as error:
+                yield _at(account, keys.account(account)).fault(0, "type", "the types of its keys", wrong_type(error))
             self.accounts += 1
         yield from self._unposted()
         total = self._total + notes.totals.at_seats
@@ -61,11 +67,16 @@ class Bank:
             )
 
     def _account(self, account: str, under_way: set[str]) -> Iterator[Fault]:
-        version, stored = ask(self._redis, "HMGET", keys.account(account), "v", "b")
-        last, balance, low = int(version or 0), 0, 0
+        facts = fields_of(ask(self._redis, "HGETALL", keys.account(account)))
+        if facts.keys() - _FACTS:
+            known = said(b" ".join(sorted(_FACTS)))
+            yield _at(account, keys.account(account)).fault(0, "fields", known, said(b" ".join(sorted(facts))))
+        stored = facts.get(b"b")
+        last, balance, low = int(facts.get(b"v", 0)), 0, 0
         seen: dict[str, int] = {}
         place = keys.postings(account)
         bought: list[Posted] = []
+        linked = Postings(account)
         for number, posted in enumerate(self._read(account, last), start=1):
             if posted.place != number:
                 yield _at(account, place).fault(number, "id", f"{number}-0", f"{posted.place}-0")
@@ -78,7 +89,11 @@ class Bank:
             balance += posted.chips if posted.credit == account else -posted.chips
             low = min(low, balance)
             self.postings += 1
+            if (wrong := linked.take(posted)) is not None:
+                yield _at(account, place).fault(number, *wrong)
             yield from self._posting(account, posted, bought)
+        if (facts.get(b"h") or b"").decode(errors="replace") != linked.head:
+            yield _at(account, keys.account(account)).fault(last, "h", linked.head or "none", said(facts.get(b"h")))
         yield from self._balance(account, last, (stored, balance, low), seen)
         yield from self._buy_ins(account, bought, under_way, seen)
         self._total += balance
@@ -105,9 +120,14 @@ class Bank:
             newer = number is None and known is not None and known.isdigit() and int(known) > last
             if not newer and known != (None if number is None else b"%d" % number):
                 yield _at(account, keys.transfers(account)).fault(number or 0, id_, said(number), said(known))
-        extra = ask(self._redis, "XRANGE", keys.postings(account), f"{last}-1", f"{last}-99")
-        if extra:
-            yield _at(account, keys.postings(account)).fault(last, "id", f"no {extra[0][0].decode()}", "a posting")
+        yield from self._beyond(account, last)
+
+    def _beyond(self, account: str, last: int) -> Iterator[Fault]:
+        """A posting is written together with the version of its account, which is at least that by now."""
+        found = ask(self._redis, "XREVRANGE", keys.postings(account), "+", f"({last}-0", "COUNT", 1)
+        now = int(ask(self._redis, "HGET", keys.account(account), "v") or 0)
+        if found and place_of(found[0][0].decode()) > (now, 0):
+            yield _at(account, keys.postings(account)).fault(now, "id", f"none after {now}-0", found[0][0].decode())
 
     def _read(self, account: str, last: int) -> Iterator[Posted]:
         """The postings of an account up to number `last`."""
@@ -116,14 +136,14 @@ class Bank:
             for id_, flat in page:
                 fields = {name.decode(): value.decode() for name, value in fields_of(flat).items()}
                 deal, version = fields.get("deal"), fields.get("version")
+                int(fields["at"])
                 yield Posted(
                     int(id_.partition(b"-")[0]),
-                    fields["id"],
-                    fields["debit"],
-                    fields["credit"],
-                    int(fields["chips"]),
+                    *(fields["id"], fields["debit"], fields["credit"], int(fields["chips"])),
                     None if deal is None else int(deal),
                     None if version is None else int(version),
+                    tuple(flat[:-2] if b"h" in flat[-2:-1] else flat),
+                    fields.get("h", ""),
                 )
             start = f"({page[-1][0].decode()}"
 
@@ -145,11 +165,7 @@ class Bank:
         house = house_of(keys.partition_of(player))
         other = player if account == house else house
         self._total -= posted.chips if posted.credit == account else -posted.chips
-        is_known = (
-            posted.debit == house
-            and posted.id == f"grant-{player}"
-            and ask(self._redis, "HEXISTS", keys.transfers(other), posted.id)
-        )
+        is_known = posted.debit == house and posted.id == f"grant-{player}" and knows(self._redis, other, posted.id)
         if not is_known:
             yield _at(account, keys.postings(account)).fault(
                 posted.place, posted.id, f"a grant, also in the account {other}", said(posted._asdict())
@@ -226,7 +242,7 @@ class Bank:
         for table, event in self._notes.unposted():
             account = event.player or keys.HOUSE
             self._total -= event.chips
-            if ask(self._redis, "HEXISTS", keys.transfers(account), event.transfer):
+            if knows(self._redis, account, event.transfer):
                 continue
             if (table, event.version) in unhandled:
                 self._notes.skip("chips that the settlement has not come to yet")

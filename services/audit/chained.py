@@ -1,11 +1,11 @@
 """What is wrong with an entry whose hash is not that of what it says: the hash itself, or which of its fields.
 
-The entry after it tells the one from the other, as its own hash was made over the true one. Which field was changed is
-then found by trying: the hash fits again once the right byte is put back. Where more was changed than a byte, the
-fields in question are named.
+The entry after it tells the one from the other, as its own hash was made over the true one; so do copies of fields that
+a receipt or the feed holds. Which field was changed is then found by trying: the hash fits again once the right byte is
+put back, or the copy, or what the next entry has there. Where that does not help, the fields in question are named.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from services.store import chain
@@ -19,6 +19,13 @@ ANY: Final = "at, a, k, f, e or x"
 _PRINTABLE: Final = bytes(range(32, 127))
 
 
+class Beside(NamedTuple):
+    """What stands beside an entry: the one that comes after it, and copies of its fields by their names."""
+
+    following: Recorded | None
+    copies: Mapping[str, str]
+
+
 class Changed(NamedTuple):
     """The field at fault, what should stand there (as far as it is known), and what does."""
 
@@ -27,13 +34,13 @@ class Changed(NamedTuple):
     found: str
 
 
-def changed(previous: bytes, table: str, entry: Recorded, following: Recorded | None) -> Changed:
+def changed(previous: bytes, table: str, entry: Recorded, beside: Beside) -> Changed:
     """What of `entry`, which comes after the one with the hash `previous`, is not what its hash was made of."""
-    computed = chain.link(previous, table, entry)
+    computed, following = chain.link(previous, table, entry), beside.following
     told = Changed("h", chain.text(computed), entry.hash)
-    if following is not None and following.hash == chain.text(chain.link(computed, table, following)):
+    if beside.copies.get("h") == told.expected or _follows(computed, table, following):
         return told
-    for field, value, tried in _tries(entry):
+    for field, value, tried in _tries(entry, beside):
         if chain.text(chain.link(previous, table, tried)) == entry.hash:
             return Changed(field, value, _value(entry, field))
     if following is None or not following.hash or not entry.hash:
@@ -41,8 +48,20 @@ def changed(previous: bytes, table: str, entry: Recorded, following: Recorded | 
     return told._replace(field=ANY)
 
 
-def _tries(entry: Recorded) -> Iterator[tuple[str, str, Recorded]]:
-    """The entry with one byte of one field changed, missing or too many."""
+def _follows(head: bytes, table: str, following: Recorded | None) -> bool:
+    """Was the hash of the next entry made over this one?"""
+    return following is not None and following.hash == chain.text(chain.link(head, table, following))
+
+
+def _tries(entry: Recorded, beside: Beside) -> Iterator[tuple[str, str, Recorded]]:
+    """The entry with one field from somewhere else, then with one byte of one field changed, missing or too many."""
+    for field in ("at", "a", "k", "f", "x"):
+        others = [beside.copies.get(field), _value(beside.following, field) if beside.following else None]
+        for told in others:
+            if told and (field != "at" or told.isdecimal()):
+                yield field, told, _with(entry, field, told)
+    if beside.following is not None:
+        yield "e", _value(beside.following, "e"), entry._replace(events=beside.following.events)
     for field in ("at", "a", "k", "f", "x"):
         value = _value(entry, field).encode()
         for edited in _edits(value) if len(value) <= SHORT_MAX else ():

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from services.audit.fault import Fault, Found, said
+from services.audit.fault import Fault, Found, said, wrong_type
 from services.store import keys
 from services.store.cold import RawEntry
 from services.store.wire import ask_many, fields_of, first_error
@@ -49,6 +49,7 @@ def derived(redis: Redis, table: str) -> Derived:
     """What the store holds of `table` beside its events. Raises Found for a key of a wrong type, StoreUnavailable."""
     partition = keys.partition_of(table)
     named = (
+        ("XLEN", keys.events(table)),
         ("SISMEMBER", keys.tables(partition), table),
         ("HGETALL", keys.view(table)),
         ("HGETALL", keys.snapshot(table)),
@@ -62,7 +63,7 @@ def derived(redis: Redis, table: str) -> Derived:
     for request, reply in zip(named, replies, strict=True):
         if isinstance(reply, ResponseError):
             _refuse(table, str(request[1]), reply)
-    listed, view, snapshot, reservations, receipts, feed, frozen, mark = replies
+    _, listed, view, snapshot, reservations, receipts, feed, frozen, mark = replies
     try:
         version, deal = map(int, mark.split()) if mark else (0, 0)
     except ValueError:
@@ -91,6 +92,7 @@ def _projected(redis: Redis, table: str) -> Projected | None:
         ("HLEN", keys.bank(table)),
         ("HLEN", keys.records(table)),
         ("HLEN", keys.sealed_records(table)),
+        ("HLEN", fold),
         ("HGET", fold, "v"),
     )
     for _ in range(TRIES_MAX):
@@ -98,8 +100,10 @@ def _projected(redis: Redis, table: str) -> Projected | None:
         for request, reply in zip(requests, replies, strict=True):
             if isinstance(reply, ResponseError):
                 _refuse(table, str(request[1]), reply)
-        before, state, balances, *counts, after = replies
+        before, state, balances, *counts, fields, after = replies
         if before == after:
+            if fields not in (0, 2) or (before is None and (fields or any(counts))):
+                raise Found(_fault(table, fold, "v" if before is None else "fields", "v and s", f"{fields} fields"))
             return None if before is None else Projected(_version(table, fold, before), state or b"", balances, *counts)
     return None  # It is written to faster than we can look: the next audit sees it.
 
@@ -163,9 +167,7 @@ def _version(table: str, place: str, text: bytes) -> int:
 
 
 def _refuse(table: str, key: str, error: ResponseError) -> None:
-    if str(error).startswith("WRONGTYPE"):
-        raise Found(_fault(table, key, "type", "the type that this key has", str(error)))
-    raise error
+    raise Found(_fault(table, key, "type", "the type that this key has", wrong_type(error)))
 
 
 def _fault(table: str, place: str, field: str, expected: str, found: str) -> Fault:

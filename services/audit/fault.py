@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 import msgspec
+from redis.exceptions import ResponseError
 
 SHOWN_MAX: Final = 300
 
@@ -72,6 +73,13 @@ class Found(Exception):
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.line())
         self.fault = fault
+
+
+def wrong_type(error: ResponseError) -> str:
+    """What the store says of a key that somebody has put in the place of another. Raises any other error."""
+    if not str(error).startswith("WRONGTYPE"):
+        raise error
+    return str(error)
 
 
 def said(value: object) -> str:

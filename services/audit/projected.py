@@ -5,9 +5,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 from redis import Redis
+from redis.exceptions import ResponseError
 
 from services.audit.derived import Derived, has_place
-from services.audit.fault import Fault, Where, apart, said
+from services.audit.fault import Fault, Where, apart, said, wrong_type
 from services.audit.walk import Ended, Walk
 from services.projections.lobby import concerns_lobby, lobby
 from services.projections.records import record_text
@@ -16,7 +17,7 @@ from services.store import keys
 from services.store.outputs import Post, Row
 from services.store.packing import Damaged, unpacked
 from services.store.projected import BALANCES
-from services.store.wire import Request, ask_many, first_error
+from services.store.wire import Request, ask_many
 
 PAGE: Final = 32
 """So many deals are compared in one round trip."""
@@ -120,9 +121,11 @@ class Projections:
     def _compared(self) -> Iterator[Fault]:
         wanted, self._wanted = self._wanted, []
         replies = ask_many(self._redis, [each.request for each in wanted])
-        first_error(replies)
         for each, reply in zip(wanted, replies, strict=True):
             place = str(each.request[1])
+            if isinstance(reply, ResponseError):
+                yield self._at(place).fault(each.version, "type", "the type that this key has", wrong_type(reply))
+                continue
             if reply is None:
                 yield self._at(place).fault(each.version, each.field, said(each.expected), "nothing")
                 continue

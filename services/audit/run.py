@@ -116,9 +116,14 @@ def audit(
     bank = Bank(redis, notes, partitions)
     if not only:
         progress("accounts and scores", 0, 1)
-        for fault in (*bank.audit(), *Scores(redis, notes).audit()):
+        for fault in accounts_faults(bank, Scores(redis, notes)):
             notes.add_fault(fault)
     return _report(notes, bank, missing, started, time.monotonic() - began)
+
+
+def accounts_faults(bank: Bank, scores: Scores) -> list[Fault]:
+    """What is wrong with accounts and scores, once the tables are audited."""
+    return [*bank.audit(), *scores.audit()]
 
 
 def audit_folder(archive: Path, notes: Notes, progress: Progress, *, only: str = "") -> Report:

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import msgspec
 from redis import Redis
+from redis.exceptions import ResponseError
 
-from services.audit.fault import Fault, said
+from services.audit.fault import Fault, said, wrong_type
 from services.audit.notes import Notes
 from services.audit.projected import Scored
 from services.store import keys
@@ -37,7 +38,10 @@ class Scores:
             for name in page
         }
         for player in sorted(stored | expected.keys()):
-            yield from self._player(player, expected.get(player, Scored(player, 0, 0)))
+            try:
+                yield from self._player(player, expected.get(player, Scored(player, 0, 0)))
+            except ResponseError as error:
+                yield self._fault(player, "type", "the types of its keys", wrong_type(error), keys.balance(player))
 
     def _player(self, player: str, expected: Scored) -> Iterator[Fault]:
         place = keys.balance(player)

@@ -62,7 +62,7 @@ def _read(table: str, file: File) -> tuple[Header, list[RawEntry]]:
         with open_regular(file.path) as packed:
             header, entries = as_it_stands(packed)
     except (BadArchive, OSError) as error:
-        field = "sha256" if "SHA-256" in str(error) else "file"
+        field = "sha256" if "SHA-256" in str(error) else "count" if "in a row" in str(error) else "file"
         raise where.found(file.first, field, f"deal {file.deal} of {table}, whole", str(error)) from error
     named = {"table": table, "deal": file.deal, "first": file.first, "last": file.last, "count": len(entries)}
     for field, expected in named.items():

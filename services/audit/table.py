@@ -47,6 +47,7 @@ def audit_table(redis: Redis, archive: Path | None, table: str) -> Audited:
         now = store_ms(redis)
         found = derived(redis, table)
         told = Told(redis, table, found, now, is_restored=_is_restored(redis, table, found))
+        walk.copies = told.copies
         projections = Projections(redis, table, found)
         for placed, following in with_next(Source(redis, archive, table).entries()):
             _step(walk, placed, following)

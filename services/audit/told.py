@@ -19,6 +19,7 @@ from services.store.commands import Command
 from services.store.wire import fields_of
 from services.worker.build import TAG
 from services.worker.handle import REMEMBERED_MS, applied
+from services.worker.held import Held, snapshot
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 NEWER_MAX: Final = 256
@@ -46,9 +47,24 @@ class Told:
         self._must_tell = found.mark[0] if is_restored else 1
         """The first version that the feed must still tell; it grows as the walk goes on."""
         self._rested = 0
+        self._rest: Held | None = None
+        """The table as it rested last, at that version."""
+        self._unlike: Fault | None = None
+        """What is wrong with the snapshot, if it is of the version that it tells."""
         self._newer: dict[int, Entry] = {}
         """The last entries that came after the view that was read."""
         self.unchecked: list[str] = []
+
+    def copies(self, version: int) -> dict[str, str]:
+        """The fields of an entry, by their names, that its receipt and the feed tell as well."""
+        found: dict[str, str] = {}
+        for field, receipt in self._receipts.items():
+            if receipt["v"] == version and receipt.get("s") == "applied":
+                actor, _, key = field.decode().partition("/")
+                found |= {"a": actor, "k": key, "f": str(receipt.get("f")), "h": str(receipt.get("h"))}
+        if (told := self._feed.get(b"%d" % version)) is not None:
+            found["at"] = fields_of(told[1]).get(b"at", b"").decode(errors="replace")
+        return found
 
     def at(self, walk: Walk) -> Iterator[Fault]:
         """The faults of what belongs to the version that `walk` has come to."""
@@ -59,7 +75,7 @@ class Told:
         if rests and walk.entry.at + REMEMBERED_MS <= self._now:
             self._must_tell = max(self._must_tell, version + 1)
         if rests and version <= self._view:
-            self._rested = version
+            self._rested, self._rest = version, walk.held
         yield from self._answered(walk)
         if (rests and walk.entry.at + REMEMBERED_MS <= self._now) or (version < self._must_tell and self._is_restored):
             self._lacking.clear()
@@ -110,6 +126,10 @@ class Told:
     def _told(self, entry: Entry, version: int) -> Iterator[Fault]:
         view = self._found.view
         if version == self._view:
+            number, place = _says(view.get(b"p", b"")), keys.view(self._table)
+            if number not in ("", str(version)):
+                yield self._at("view", place).fault(version, "v", number, str(version))
+                return
             for field, expected in zip((b"p", b"q"), stored_view(entry), strict=True):
                 if view.get(field) != expected:
                     wanted, found = apart(expected, view.get(field, b""))
@@ -117,7 +137,7 @@ class Told:
         if (told := self._feed.get(b"%d" % version)) is not None:
             yield from self._fed(entry, version, *told)
         if version == self._snapshot:
-            yield from self._kept(entry, version)
+            self._kept(entry, version)
 
     def _fed(self, entry: Entry, version: int, id_: bytes, flat: Any) -> Iterator[Fault]:
         place = keys.feed(self._table)
@@ -130,13 +150,13 @@ class Told:
                 one, other = apart(expected.get(name, b"(nothing)"), found.get(name, b"(nothing)"))
                 yield self._at("feed", place).fault(version, name.decode(errors="replace"), one, other)
 
-    def _kept(self, entry: Entry, version: int) -> Iterator[Fault]:
+    def _kept(self, entry: Entry, version: int) -> None:
         place, found = keys.snapshot(self._table), self._found.snapshot
         if found.get(b"x") != TAG.encode():
             self.unchecked.append("snapshots of another build, which only that one could compare")
         elif found.get(b"b") != entry.snapshot:
             expected, other = apart(entry.snapshot or b"none: a deal runs", found.get(b"b", b""))
-            yield self._at("snapshot", place).fault(version, "b", expected, other)
+            self._unlike = self._at("snapshot", place).fault(version, "b", expected, other)
 
     def _feed_ends(self, walk: Walk) -> Iterator[Fault]:
         place, numbers = keys.feed(self._table), [int(number) for number in self._feed]
@@ -162,6 +182,11 @@ class Told:
         place, found = keys.snapshot(self._table), self._found.snapshot
         if found and set(found) != _SNAPSHOT:
             yield self._at("snapshot", place).fault(0, "fields", "v x b", said(b" ".join(sorted(found))))
+        if self._unlike is not None and self._rest is not None and found.get(b"b") == snapshot(self._rest):
+            told = str(self._snapshot)
+            yield self._at("snapshot", place).fault(self._rested, "v", str(self._rested), told)
+        elif self._unlike is not None:
+            yield self._unlike
         if not self._rested <= self._snapshot <= walk.version:
             yield self._at("snapshot", place).fault(
                 self._rested, "v", f"{self._rested}, when the table came to rest", str(self._snapshot)
@@ -231,6 +256,12 @@ def _written(walk: Walk) -> Entry:
     assert isinstance(entry, Entry)
     assert entry.expected + 1 == version
     return entry
+
+
+def _says(brief: bytes) -> str:
+    """The version that a view itself begins with; "" where it cannot be read."""
+    number = brief.removeprefix(b'"version":').partition(b",")[0]
+    return number.decode() if number.isdigit() else ""
 
 
 def _number(found: Mapping[bytes, bytes]) -> int:

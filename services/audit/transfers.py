@@ -1,16 +1,18 @@
 """Transfers between tables and accounts: a posting as an account holds it, and what a table's events say of it."""
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from redis import Redis
+from redis.exceptions import ResponseError
 
 from engine.table.events import ChipsBrought, ChipsReturned, DealEnded
 from schemas.table import load_events
-from services.audit.fault import Fault, said
+from services.audit.fault import Fault, said, wrong_type
 from services.audit.walk import Chips
 from services.processes import settlement
-from services.store import history, keys, outbox
+from services.store import chain, history, keys, outbox
 from services.store.wire import ask, ask_many, fields_of, first_error
 
 _TABLE = "table:"
@@ -26,11 +28,67 @@ class Posted(NamedTuple):
     chips: int
     deal: int | None
     version: int | None
+    fields: tuple[bytes, ...]
+    """Its fields and values in a row, as they were hashed."""
+    hash: str
+    """"": an earlier build wrote none."""
 
     @property
     def table(self) -> str:
         """The table on the other side; "" where there is none."""
         return next((each.removeprefix(_TABLE) for each in (self.debit, self.credit) if each.startswith(_TABLE)), "")
+
+
+class Postings:
+    """The chain of postings of an account, followed one by one. Those of earlier builds are no part of it."""
+
+    def __init__(self, account: str) -> None:
+        self._account = account
+        self._head = b""
+
+    def take(self, posted: Posted) -> tuple[str, str, str] | None:
+        """The next posting; where its hash is not that of what it says: field, expected, found."""
+        if not posted.hash:
+            return None
+        before, account, place = self._head, self._account, posted.place
+        self._head = chain.posting_link(before, account, place, posted.fields)
+        if chain.text(self._head) == posted.hash:
+            return None
+        expected = chain.text(self._head)
+        with contextlib.suppress(ValueError):
+            self._head = chain.digest(posted.hash)  # The next ones were hashed behind it.
+        for at, fields in _other_times(posted.fields):
+            if chain.text(chain.posting_link(before, account, place, fields)) == posted.hash:
+                return "at", at, dict(_pairs(posted.fields)).get(b"at", b"").decode()
+        return "h", expected, posted.hash
+
+    @property
+    def head(self) -> str:
+        """The hash of the last one; "" before the first that has one."""
+        return chain.text(self._head) if self._head else ""
+
+
+def _other_times(fields: tuple[bytes, ...]) -> Iterator[tuple[str, tuple[bytes, ...]]]:
+    """The fields with another digit in the time, which nothing else tells."""
+    place = fields.index(b"at") + 1 if b"at" in fields[::2] else len(fields)
+    time = fields[place] if place < len(fields) else b""
+    for number in range(len(time)):
+        for digit in b"0123456789":
+            told = time[:number] + bytes([digit]) + time[number + 1 :]
+            yield told.decode(errors="replace"), (*fields[:place], told, *fields[place + 1 :])
+
+
+def _pairs(flat: tuple[bytes, ...]) -> Iterator[tuple[bytes, bytes]]:
+    return zip(flat[::2], flat[1::2], strict=True)
+
+
+def knows(redis: Redis, account: str, transfer: str) -> bool:
+    """Has this account a posting by `transfer`? A key of another type knows nothing, which is told elsewhere."""
+    try:
+        return bool(ask(redis, "HEXISTS", keys.transfers(account), transfer))
+    except ResponseError as error:
+        wrong_type(error)
+        return False
 
 
 def unposted(redis: Redis, table: str, moved: Sequence[Chips]) -> Iterator[Fault]:

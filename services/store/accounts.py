@@ -12,7 +12,7 @@ from typing import NamedTuple
 from redis import Redis
 
 from engine.bank import Bank, Command, Refund, Transfer, Transferred, decide, evolve, refund_of
-from services.store import keys, scripts
+from services.store import chain, keys, scripts
 from services.store.wire import Argument, Fields, ask, ask_many, fields_of, first_error
 
 OPENING_CHIPS = 10_000
@@ -162,10 +162,12 @@ class _Order(NamedTuple):
 
 
 class _Seen(NamedTuple):
-    """What a decision was made on: the bank as far as needed, the version of each account, the time in ms."""
+    """What a decision was made on: the bank as far as needed, the version of each account and the hash of its last
+    posting (b"": none), the time in ms."""
 
     bank: Bank
     versions: tuple[int, ...]
+    heads: tuple[bytes, ...]
     now: int
 
 
@@ -188,16 +190,17 @@ def _read(redis: Redis, order: _Order) -> _Seen:
         [
             ("TIME",),
             ("HMGET", keys.transfers(first), transfer, refund_of(transfer)),
-            *(("HMGET", keys.account(account), "v", "b") for account in order.accounts),
+            *(("HMGET", keys.account(account), "v", "b", "h") for account in order.accounts),
         ],
         confirmed=True,  # It may have been done before, by somebody who does not know that it is for good.
     )
     first_error(replies)
     (seconds, micros), places, *rows = replies
-    balances = {account: int(chips or 0) for account, (_, chips) in zip(order.accounts, rows, strict=True)}
+    balances = {account: int(chips or 0) for account, (_, chips, _) in zip(order.accounts, rows, strict=True)}
     bank = Bank(balances, _earlier(redis, first, [int(place) for place in places if place is not None]))
     now = int(seconds) * 1000 + int(micros) // 1000
-    return _Seen(bank, tuple(int(version or 0) for version, _ in rows), now)
+    heads = tuple(chain.digest(head.decode()) if head else b"" for _, _, head in rows)
+    return _Seen(bank, tuple(int(version or 0) for version, *_ in rows), heads, now)
 
 
 def _earlier(redis: Redis, account: str, places: Sequence[int]) -> dict[str, Transferred]:
@@ -217,10 +220,11 @@ def _write(redis: Redis, order: _Order, seen: _Seen, event: Transferred) -> bool
     first = order.accounts[0]
     names: list[Argument] = [keys.buy_ins(keys.partition_of(first))]
     rows: list[Argument] = []
-    for account, version in zip(order.accounts, seen.versions, strict=True):
-        names += [keys.account(account), keys.transfers(account), keys.postings(account)]
-        rows += [version, version + 1, balances[account]]
     posting = _fields(event, order.origin, seen.now)
+    for account, version, head in zip(order.accounts, seen.versions, seen.heads, strict=True):
+        names += [keys.account(account), keys.transfers(account), keys.postings(account)]
+        link = chain.text(chain.posting_link(head, account, version + 1, posting))
+        rows += [version, version + 1, balances[account], link]
     field = _field(first, _table_of(event) or "", order.command.id)
     arguments = (event.id, order.under_way, field, seen.now, len(posting), *posting, *rows)
     return bool(scripts.run(redis, _ACCOUNT, names, arguments, confirmed=True))

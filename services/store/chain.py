@@ -14,14 +14,16 @@ entry bears a fingerprint, a digest with a key that only the service has (`servi
 
 import hashlib
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from struct import Struct
 from typing import Final
 
 from services.store.history import BrokenStream, Recorded
+from services.store.slots import Argument
 
 TEXT_LENGTH: Final = 43
 
+_POSTINGS: Final = b"marias-postings/1\0"
 _BEGINNING: Final = b"marias-chain/1\0"
 _lengths = Struct(">9I").pack
 _TO_URL: Final = bytes.maketrans(b"+/", b"-_")
@@ -41,6 +43,19 @@ def link(previous: bytes, table: str, entry: Recorded) -> bytes:
         fingerprint.encode(), events, tag.encode(),
     )
     return hashlib.sha256(_lengths(*map(len, parts)) + b"".join(parts)).digest()
+
+
+def posting_link(previous: bytes, account: str, place: int, fields: Sequence[Argument]) -> bytes:
+    """The hash of posting number `place` of an account, given its fields and values in a row without `h`.
+
+    `previous` is that of the posting before, b"" where there is none, or none with a hash. Hashed are, each after its
+    length in four bytes: the hash before (else the SHA-256 of `marias-postings/1`, a zero byte and the account), the
+    account, the place in decimal, then names and values.
+    """
+    first = previous or hashlib.sha256(_POSTINGS + account.encode()).digest()
+    texts = (each if isinstance(each, bytes) else str(each).encode() for each in fields)
+    parts = (first, account.encode(), b"%d" % place, *texts)
+    return hashlib.sha256(b"".join([len(part).to_bytes(4, "big") + part for part in parts])).digest()
 
 
 def checked(previous: bytes, table: str, entry: Recorded) -> bytes:

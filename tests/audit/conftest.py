@@ -31,10 +31,10 @@ def town(standing: Town, tmp_path: Path) -> Iterator[Town]:
     kept = contents(standing.redis)
     files = tmp_path / "kept"
     shutil.copytree(standing.archive, files)
+    standing.kept_files = files
     yield standing
     put_back(standing.redis, kept)
-    shutil.rmtree(standing.archive)
-    shutil.copytree(files, standing.archive)
+    standing.put_files_back()
 
 
 def contents(redis: Redis) -> Contents:

@@ -1,12 +1,16 @@
 """A small town for audits: tables of both stakes, with archived deals, running ones and chips that came and went."""
 
+import shutil
 from pathlib import Path
 
 from fakeredis import FakeRedis, FakeServer
 from redis import Redis
 
+from services.audit.accounts import Bank
+from services.audit.fault import Fault
 from services.audit.notes import Notes
-from services.audit.run import Installation, Report, audit, audit_folder
+from services.audit.run import Installation, Report, accounts_faults, audit, audit_folder
+from services.audit.scores import Scores
 from services.jobs.archive_deals import work
 from services.processes import settlement
 from services.processes.follow import Follower
@@ -31,6 +35,10 @@ class Town(Archived):
         self.chips = Follower(
             redis, settlement.PROCESS, PARTITIONS, lambda pointers: settlement.settlement(redis, pointers)
         )
+
+    known: Notes | None = None
+    kept_files: Path | None = None
+    """A copy of the archive as it was."""
 
     def follow(self) -> None:
         """Everything that follows the log is up to date."""
@@ -57,6 +65,12 @@ class Town(Archived):
         self.follow()
         return self
 
+    def put_files_back(self) -> None:
+        """The archive is again as it was kept."""
+        assert self.kept_files is not None
+        shutil.rmtree(self.archive)
+        shutil.copytree(self.kept_files, self.archive)
+
     def _private(self) -> None:
         self.open(FRESH, private=True, code="secret", turn_seconds=30)
         for player in PLAYERS:
@@ -73,6 +87,14 @@ class Town(Archived):
             return audit(place, notes, lambda *_: None, only=only)
         finally:
             notes.close(is_done=True)
+
+    def audited_accounts(self) -> list[Fault]:
+        """What is wrong with accounts and scores, by tables that were audited before and are sound."""
+        if self.known is None:
+            self.known = Notes(None, "all")
+            assert audit(Installation(self.redis, self.archive, PARTITIONS), self.known, lambda *_: None).faults == []
+        bank = Bank(self.redis, self.known, PARTITIONS)
+        return accounts_faults(bank, Scores(self.redis, self.known))
 
     def audited_folder(self) -> Report:
         """The report of an audit of the archive by itself."""

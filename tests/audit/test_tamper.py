@@ -1,0 +1,56 @@
+"""Whatever is changed behind our back is found, and named by table, version and field."""
+
+from collections.abc import Iterable
+
+from services.audit.fault import Fault
+from tests.audit import tampers, tampers_files, tampers_store
+from tests.audit.conftest import contents, put_back
+from tests.audit.tampers import Place, Row
+from tests.audit.town import Town
+
+
+def check(town: Town, rows: Iterable[Row]) -> None:
+    """Do what each row says, audit, and put it right again; all of it must be found where the row says."""
+    kept, wrong = contents(town.redis), list[str]()
+    town.audited_accounts()
+    for row in rows:
+        place = row.do(town)
+        is_table = place.whose.startswith("t-")
+        try:
+            faults = town.audited(only=place.whose).faults if is_table else town.audited_accounts()
+        except Exception as error:
+            faults = [Fault(check="", version=0, field="", expected="a report", found=repr(error), place="")]
+        put_back(town.redis, kept)
+        town.put_files_back()
+        if place.field == "harmless":
+            wrong += [f"{row.kind}: {row.what}: {each.line()}" for each in faults]
+        elif not faults:
+            wrong.append(f"{row.kind}: {row.what}: NOT FOUND, expected at {place}")
+        elif not is_named(faults, place):
+            found = "; ".join(each.line() for each in faults[:3])
+            wrong.append(f"{row.kind}: {row.what}: expected at {place}, found {found}")
+    assert not wrong, "\n".join(wrong)
+
+
+def is_named(faults, place: Place) -> bool:
+    """Is the first fault of this table or account at the place?"""
+    own = [each for each in faults if place.whose in (each.table, each.account, "")] if place.whose else faults
+    return bool(own) and place.version in (-1, own[0].version) and any(
+        own[0].field.startswith(field) for field in place.field.split("|")
+    )
+
+
+def test_whatever_is_changed_in_a_stream_is_found(town: Town) -> None:
+    check(town, tampers.stream_rows())
+
+
+def test_whatever_is_changed_in_the_archive_is_found(town: Town) -> None:
+    check(town, tampers_files.rows())
+
+
+def test_whatever_is_changed_of_what_was_made_is_found(town: Town) -> None:
+    check(town, list(tampers_store.rows(town)))
+
+
+def test_a_forger_who_makes_the_hashes_anew_is_found(town: Town) -> None:
+    check(town, tampers.forger_rows())
