@@ -104,7 +104,7 @@ def _starts(each: Happened) -> bool:
 
 
 def _with_text(told: Iterable[Moment], language: str) -> Iterable[Json]:
-    story = Story([""] * SEATS, LANGUAGES[language])
+    story = Story([""] * SEATS, LANGUAGES[language], plays=True)
     for moment in told:
         story.meet(moment.view, moment.events)
         yield as_json(moment) | {"text": [line.strip() for line in story.lines(moment.events) if line]}

@@ -9,10 +9,12 @@ Event = dict[str, Any]
 
 
 class Story:
-    """Tells what happens at one table. `names` are those of the seats."""
+    """Tells what happens at one table. `names` are those of the seats; with `plays` each card is told as it is
+    played, else the trick when it is taken."""
 
-    def __init__(self, names: Sequence[str], words: Words = ENGLISH) -> None:
+    def __init__(self, names: Sequence[str], words: Words = ENGLISH, *, plays: bool = False) -> None:
         self._names = list(names)
+        self._plays = plays
         self._words = words
         self._trick: list[str] = []
         self._tricks = 0
@@ -39,9 +41,23 @@ class Story:
         """The sentence about the cards that a seat holds."""
         return self._say("hand", name=self._names[seat], cards=self._words.cards(cards))
 
-    def on_table(self, trick: Sequence[Event]) -> str:
-        """Who has played which card to the trick."""
-        return ", ".join(f"{self._name(played)} {self._words.card(played['card'])}" for played in trick)
+    def table(self, view: Event, used_ms: Sequence[int]) -> list[str]:
+        """The sentences about what can be seen in `view`: the trick, levels, points, who is to act, time used."""
+        levels = [f"{PARTS[part]} {LEVELS[level]}" for part, level in view["levels"].items() if level]
+        lies = ", ".join(f"{self._name(played)} {self._words.card(played['card'])}" for played in view["trick"])
+        return [
+            *([self._say("lies", cards=lies)] if lies else []),
+            *([self._say("levels", levels=", ".join(levels))] if levels else []),
+            *([self._say("so far", **view["points"])] if any(view["points"].values()) else []),
+            *([self._say("awaited", names=", ".join(self._names[seat] for seat in view["to_act"]))]
+              if view["to_act"] else []),
+            *self.used(used_ms),
+        ]
+
+    def used(self, used_ms: Sequence[int]) -> list[str]:
+        """How long each seat has been waited for, if any has."""
+        times = (f"{name} {ms / 1000:.1f} s" for name, ms in zip(self._names, used_ms, strict=True))
+        return [self._say("used", times=", ".join(times))] if any(used_ms) else []
 
     def _called(self, number: int, here: Event | None) -> str:
         if here is None:
@@ -89,27 +105,29 @@ class Story:
         return [self._say("turned", suit=self._words.suits[card[1]], card=self._words.card(card))]
 
     def _contract(self, event: Event) -> list[str]:
-        parts = self._words.joiner.join(PARTS[part] for part in event["contract"])
+        parts = self._words.joiner.join(self._words.parts[part] for part in event["contract"])
         return [self._say("contract", name=self._name(event), parts=parts)]
 
     def _doubled(self, event: Event) -> list[str]:
         said = []
         for part in event["raise"]:
             self._levels[part] = self._levels.get(part, 0) + 1
-            said.append(self._say("flek", level=LEVELS[self._levels[part]], part=PARTS[part]))
-        said += [self._say("joins", part=PARTS[part]) for part in event["join"]]
+            said.append(self._say("flek", level=LEVELS[self._levels[part]], part=self._words.parts[part]))
+        said += [self._say("joins", part=self._words.parts[part]) for part in event["join"]]
         said += [PARTS[part] for part in event["announce"]]
         return [self._say("says", name=self._name(event), said=", ".join(said))] if said else []
 
     def _played(self, event: Event) -> list[str]:
         points = event.get("marriage_points")
         hlaska = self._say("marriage", points=points) if points else ""
-        self._trick.append(f"{self._name(event)} {self._words.card(event['card'])}{hlaska}")
-        return []
+        card = f"{self._words.card(event['card'])}{hlaska}"
+        self._trick.append(f"{self._name(event)} {card}")
+        return [self._say("play", name=self._name(event), card=card)] if self._plays else []
 
     def _taken(self, event: Event) -> list[str]:
         self._tricks += 1
-        told = self._say("trick", number=self._tricks, cards=", ".join(self._trick), name=self._name(event))
+        what = "goes to" if self._plays else "trick"
+        told = self._say(what, number=self._tricks, cards=", ".join(self._trick), name=self._name(event))
         self._trick = []
         return [told]
 

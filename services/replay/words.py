@@ -11,10 +11,12 @@ PARTS: Final = {
 
 
 class Words(NamedTuple):
-    """Names of ranks and suits by their letters, and sentences by what they tell, with {places} to fill."""
+    """Names of ranks and suits by their letters, parts as one plays them or says flek to them, and sentences by what
+    they tell, with {places} to fill."""
 
     ranks: dict[str, str]
     suits: dict[str, str]
+    parts: dict[str, str]
     joiner: str
     tell: dict[str, str]
 
@@ -32,6 +34,7 @@ ENGLISH: Final = Words(
         "7": "seven", "8": "eight", "9": "nine", "T": "ten", "J": "jack", "Q": "queen", "K": "king", "A": "ace",
     },
     suits={"h": "hearts", "d": "bells", "c": "acorns", "s": "leaves"},
+    parts=PARTS,
     joiner=" and ",
     tell={
         "seat": "seat {number}",
@@ -55,6 +58,8 @@ ENGLISH: Final = Words(
         "joins": "joins on {part}",
         "says": "  {name}: {said}",
         "marriage": " with a hláška of {points}",
+        "play": "  {name} plays {card}",
+        "goes to": "  trick {number} goes to {name}",
         "trick": "  trick {number:2}: {cards} → {name}",
         "points": "  points: {sides}",
         "declarer": "declarer",
@@ -63,6 +68,11 @@ ENGLISH: Final = Words(
         "won": "  {part}: won, {chips} each",
         "lost": "  {part}: lost, {chips} each",
         "chips": "  chips: {paid}",
+        "used": "  time used: {times}",
+        "lies": "  on the table: {cards}",
+        "levels": "  levels: {levels}",
+        "so far": "  points so far: declarer {declarer}, defence {defence}",
+        "awaited": "  to act: {names}",
         "late": "  {name} let the time pass",
         "round": "The first place is shared: they play on, to deal {deals}",
         "over": "The session is over: {places}",
@@ -75,29 +85,34 @@ CZECH: Final = Words(
         "J": "spodek", "Q": "svršek", "K": "král", "A": "eso",
     },
     suits={"h": "červené", "d": "kule", "c": "žaludy", "s": "zelené"},
+    parts=PARTS | {
+        "hra": "hru", "sedma": "sedmu", "ticha_sedma": "tichou sedmu", "sedma_proti": "sedmu proti",
+    },
     joiner=" a ",
     tell={
         "seat": "místo {number}",
         "bot": "robot {number}",
         "deal": "Hra {deal}",
         "dealer": "Rozdává {dealer}, forhont je {forehand}",
-        "hand": "  {name} drží {cards}",
+        "hand": "  {name} drží: {cards}",
         "trumps": "  {name} volí trumf, kartu rubem nahoru",
         "trumps blind": "  {name} volí trumf z lidu",
         "trumps seen": "  {name} volí trumf: {card}",
         "talon": "  {name} odhazuje dvě karty do talonu",
-        "talon seen": "  {name} odhazuje do talonu {cards}",
+        "talon seen": "  {name} odhazuje do talonu: {cards}",
         "colour": "  {name}: Barva?",
         "betl": "  {name} hlásí betl",
         "durch": "  {name} hlásí durch",
         "good": "  {name}: dobrá",
         "bad": "  {name}: špatná, bere si talon",
-        "turned": "  trumfy jsou {suit}, otočen {card}",
-        "contract": "  {name} hraje: {parts}",
+        "turned": "  trumfy jsou {suit}, otočeno: {card}",
+        "contract": "  {name} hraje {parts}",
         "flek": "{level} na {part}",
         "joins": "přidává se na {part}",
         "says": "  {name}: {said}",
         "marriage": " s hláškou {points}",
+        "play": "  {name} hraje: {card}",
+        "goes to": "  {number}. štych bere {name}",
         "trick": "  {number:2}. štych: {cards} → {name}",
         "points": "  body: {sides}",
         "declarer": "aktér",
@@ -106,6 +121,11 @@ CZECH: Final = Words(
         "won": "  {part}: vyhráno, po {chips}",
         "lost": "  {part}: prohráno, po {chips}",
         "chips": "  žetony: {paid}",
+        "used": "  spotřebovaný čas: {times}",
+        "lies": "  na stole: {cards}",
+        "levels": "  fleky: {levels}",
+        "so far": "  body zatím: aktér {declarer}, obrana {defence}",
+        "awaited": "  na tahu: {names}",
         "late": "  {name} nestihl tah",
         "round": "O první místo se hraje dál, do hry {deals}",
         "over": "Konec: {places}",

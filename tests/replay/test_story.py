@@ -88,5 +88,37 @@ def test_what_a_seat_knows_of_its_own_is_told() -> None:
     story = Story(NAMES, CZECH)
     assert story.lines([{"type": "trump_chosen", "seat": 0, "card": "Kh"}]) == ["  Ana volí trumf: král ♥"]
     assert story.lines([{"type": "discarded", "seat": 1, "cards": ["7d", "8d"]}]) == [
-        "  Bára odhazuje do talonu sedma ♦, osma ♦",
+        "  Bára odhazuje do talonu: sedma ♦, osma ♦",
     ]
+
+
+def test_each_card_is_told_as_it_is_played_to_who_follows_step_by_step() -> None:
+    story = Story(NAMES, plays=True)
+    played = {"type": "card_played", "seat": 0, "card": "Kh", "marriage_points": 40}
+    assert story.lines([played]) == ["  Ana plays king ♥ with a hláška of 40"]
+    assert story.lines([played | {"seat": 1, "card": "7h", "marriage_points": None}]) == ["  Bára plays seven ♥"]
+    assert story.lines([{"type": "trick_taken", "seat": 2}]) == ["  trick 1 goes to Cyril"]
+
+
+def test_in_czech_parts_are_said_in_their_case() -> None:
+    story = Story(NAMES, CZECH)
+    assert story.lines([{"type": "contract_announced", "seat": 0, "contract": ["hra", "sedma"]}]) == [
+        "  Ana hraje hru a sedmu",
+    ]
+    assert story.lines([{"type": "doubled", "seat": 1, "raise": ["hra"], "join": ["sedma"], "announce": []}]) == [
+        "  Bára: flek na hru, přidává se na sedmu",
+    ]
+    assert ENGLISH.parts.keys() == CZECH.parts.keys()
+
+
+def test_what_lies_on_the_table_is_told_with_levels_points_and_time() -> None:
+    view = {
+        "trick": [{"seat": 1, "card": "Th"}], "levels": {"hra": 2, "sedma": 0},
+        "points": {"declarer": 30, "defence": 10}, "to_act": [2],
+    }
+    assert Story(NAMES).table(view, [1_500, 0, 250]) == [
+        "  on the table: Bára ten ♥", "  levels: hra re", "  points so far: declarer 30, defence 10",
+        "  to act: Cyril", "  time used: Ana 1.5 s, Bára 0.0 s, Cyril 0.2 s",
+    ]
+    empty = {"trick": [], "levels": {}, "points": {"declarer": 0, "defence": 0}, "to_act": []}
+    assert Story(NAMES, CZECH).table(empty, [0, 0, 0]) == []
