@@ -112,6 +112,7 @@ class Ears:
 
     def _take(self, line: "_Line", seconds_max: float, messages: list[Message]) -> None:
         while (reply := line.reply(0.0 if messages else seconds_max)) is not None:
+            line.note()
             kind = reply[0]
             if kind in _TOLD:
                 messages.append(Message(reply[1], reply[2]))
@@ -119,7 +120,8 @@ class Ears:
                 messages.append(Message(reply[1], b""))
             elif kind == b"sunsubscribe" and reply[1] not in self._given_up:
                 raise ConnectionError("a channel has moved to another node")
-            line.note()
+            if messages and not line.has_more():
+                return  # To try and find nothing takes as long as ten messages; we are back at once.
 
     def _ready(self, seconds_max: float) -> "list[_Line]":
         """The lines from which something can be read, when it can."""
@@ -223,13 +225,21 @@ class _Line:
         """The next reply, or None when none comes in time. One read takes all that has come; polls cost more."""
         self._check()
         connection = self._connection
-        is_imitation = not isinstance(connection._sock, socket.socket)
-        if is_imitation and not connection.can_read(seconds_max):  # It does not know how to read for so long only.
+        if self._is_imitation and not connection.can_read(seconds_max):  # It cannot read for so long only.
             return None
         try:
             return connection.read_response(timeout=seconds_max, disconnect_on_error=False)
         except TimeoutError:
             return None
+
+    def has_more(self) -> bool:
+        """May more have been read already than was given out?"""
+        reader: Any = getattr(self._connection._parser, "_reader", None)
+        return self._is_imitation or not hasattr(reader, "has_data") or bool(reader.has_data())
+
+    @property
+    def _is_imitation(self) -> bool:
+        return not isinstance(self._connection._sock, socket.socket)
 
     def note(self) -> None:
         """Something was heard."""

@@ -87,8 +87,10 @@ class Feed:
 
     def on_receipt(self, table: str, field: str, waiter: Waiter) -> Unsubscribe:
         """Call `waiter` with the receipt of the command `<actor>/<key>`; subscribe before taking it in."""
-        with self._lock:
-            self._waiters[table, field] = (*self._waiters.get((table, field), ()), waiter)
+        place, alone = (table, field), (waiter,)
+        if self._waiters.setdefault(place, alone) is not alone:  # Seldom two wait for one, and a lock takes its time.
+            with self._lock:
+                self._waiters[place] = (*self._waiters.get(place, ()), waiter)
         return lambda: self._remove(self._waiters, (table, field), waiter)
 
     def read(self, seconds_max: float) -> None:

@@ -73,7 +73,7 @@ class Batches:
         """
         outcome = Outcome({}, [], set(), set(), set())
         self._fresh.clear()
-        with self._watchdog.on_duty():
+        with self._watchdog:
             prepared = [
                 each
                 for partition, commands in work.items()

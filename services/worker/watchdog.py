@@ -10,8 +10,6 @@ import resource
 import signal
 import threading
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import FrameType
 
 TICK_SECONDS = 0.25
@@ -26,25 +24,29 @@ class TookTooLong(BaseException):
     """The decision was interrupted. No `except Exception` in between may take it for its own."""
 
 
+_on_duty: "list[Watchdog]" = []  # Whose the signal's handler is: to set it takes as long as all the rest.
+
+
 class Watchdog:
-    """Looks after the commands of one worker. It only bites in the main thread, where signals arrive."""
+    """Looks after the commands of one worker in a `with`. It only bites in the main thread, where signals arrive."""
 
     def __init__(self) -> None:
         self._left = 0  # How many ticks what is being done may still take; 0: nothing is watched.
+        self._bites = False
 
-    @contextmanager
-    def on_duty(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         """Tick while a batch is decided: some microseconds for the whole of it."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        signal.signal(signal.SIGPROF, self._tick)
-        signal.setitimer(signal.ITIMER_VIRTUAL, HARD_SECONDS_MAX)
-        signal.setitimer(signal.ITIMER_PROF, TICK_SECONDS, TICK_SECONDS)
-        try:
-            yield
-        finally:
-            self._left = 0
+        self._bites = threading.current_thread() is threading.main_thread()
+        if self._bites:
+            if _on_duty != [self]:
+                signal.signal(signal.SIGPROF, self._tick)
+                _on_duty[:] = [self]
+            signal.setitimer(signal.ITIMER_VIRTUAL, HARD_SECONDS_MAX)
+            signal.setitimer(signal.ITIMER_PROF, TICK_SECONDS, TICK_SECONDS)
+
+    def __exit__(self, *_: object) -> None:
+        self._left = 0
+        if self._bites:
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
