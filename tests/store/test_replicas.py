@@ -92,8 +92,8 @@ def test_more_replicas_than_there_are_never_confirm(
 
 def test_what_is_read_is_shown_once_a_replica_has_it(store: Redis, silent: Silent) -> None:
     lease = claim(store)
-    apply_many(store, [entry(position(lease, 1), 0)])
-    assert views.current(store, TABLE).version == 1
+    patiently(lambda: apply_many(store, [entry(position(lease, 1), 0)]), 20.0)
+    assert patiently(lambda: views.current(store, TABLE), 20.0).version == 1
     with silent, pytest.raises(StoreUnavailable, match="not confirmed"):
         apply_many(store, [entry(position(lease, 2), 1)])
     with silent:
@@ -103,14 +103,14 @@ def test_what_is_read_is_shown_once_a_replica_has_it(store: Redis, silent: Silen
         ):
             with pytest.raises(StoreUnavailable, match="not confirmed"):
                 look()
-    assert patiently(lambda: views.current(store, TABLE), 10.0).version == 2
+    assert patiently(lambda: views.current(store, TABLE), 20.0).version == 2
 
 
 def test_nobody_acts_on_what_is_not_confirmed(store: Redis, silent: Silent) -> None:
     """Chips follow the log and the cursor: what a fail-over may undo must not have moved any."""
     lease = claim(store)
-    apply_many(store, [entry(position(lease, 1), 0, kinds="chips")])
-    [pointer] = outbox.read_log(store, {PARTITION: outbox.START})[PARTITION]
+    patiently(lambda: apply_many(store, [entry(position(lease, 1), 0, kinds="chips")]), 20.0)
+    [pointer] = patiently(lambda: outbox.read_log(store, {PARTITION: outbox.START}), 20.0)[PARTITION]
     with silent, pytest.raises(StoreUnavailable, match="not confirmed"):
         apply_many(store, [entry(position(lease, 2), 1, kinds="chips")])
     with silent:
@@ -121,7 +121,7 @@ def test_nobody_acts_on_what_is_not_confirmed(store: Redis, silent: Silent) -> N
         ):
             with pytest.raises(StoreUnavailable, match="not confirmed"):
                 look()
-    later = patiently(lambda: outbox.read_log(store, {PARTITION: pointer.id}), 10.0)
+    later = patiently(lambda: outbox.read_log(store, {PARTITION: pointer.id}), 20.0)
     assert [each.version for each in later[PARTITION]] == [2]
 
 
@@ -133,7 +133,7 @@ def test_the_users_of_roles_may_wait_for_replicas(
         for each in masters:
             each.client.execute_command("ACL", "SETUSER", role, *rights.words(role, "secret"))
         with connect(several.url.replace("://", f"://{role}:secret@"), replicas=1) as client:
-            ask_many(client, [("TIME",)], confirmed=True)
+            patiently(lambda client=client: ask_many(client, [("TIME",)], confirmed=True), 20.0)
         for each in masters:
             each.client.execute_command("ACL", "DELUSER", role)
 
@@ -161,7 +161,7 @@ class TestWhereSentinelsWatch:
                     submit(client, OPEN._replace(key="k2"))
             finally:
                 away.pause(on=False)
-            assert patiently(lambda: submit(client, OPEN._replace(key="k2")), 10.0).status == "dup"
+            assert patiently(lambda: submit(client, OPEN._replace(key="k2")), 30.0).status == "dup"
 
     def test_one_that_is_gone_is_waited_for_until_the_sentinels_forget_it(
         self, watched: topologies.Watched, monkeypatch: pytest.MonkeyPatch
@@ -186,7 +186,7 @@ class TestWhereSentinelsWatch:
             watchers = watchers_of(client)
             assert watchers is not None
             watchers.known = 1
-            patiently(lambda: submit(client, OPEN), 1.0)
+            patiently(lambda: submit(client, OPEN), 20.0)
             assert watchers.known == 2
 
 
