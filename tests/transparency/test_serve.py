@@ -1,0 +1,92 @@
+"""The whole server: deals are logged, heads outlive kills, and a store that was lost is made again with its log."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from engine import merkle
+from services.store import chain
+from tests import sources
+from tests.program.running import Running
+
+pytestmark = [pytest.mark.server, pytest.mark.slow]
+
+DEALS = 3
+SECONDS_MAX = 120
+
+
+def marias(data, *arguments):
+    return subprocess.run([sys.executable, "-m", "services.cli", *arguments, "--data", str(data)], cwd=sources.ROOT,
+                          env={**os.environ, "REDIS_URL": ""}, capture_output=True, text=True, timeout=60, check=False)
+
+
+def until(is_so):
+    end = time.monotonic() + SECONDS_MAX
+    while not (found := is_so()):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    return found
+
+
+def head(server, bearer, size):
+    """A head of so many deals, as soon as there is one."""
+    def asked():
+        status, told = server.call("GET", "/v1/log/head?now=true", **bearer)
+        return told if status == 200 and told["size"] >= size else None
+
+    return until(asked)
+
+
+def test_a_log_outlives_kills_of_its_keeper_and_the_loss_of_the_store(tmp_path):
+    data = tmp_path / "data"
+    with Running(data) as server:
+        _, player = server.call("POST", "/v1/players", {"name": "Ana"})
+        bearer = {"Authorization": f"Bearer {player['token']}"}
+        opening = {"game": "voleny", "bots": [0, 1, 2], "auto_ready": True, "deals": DEALS}
+        _, opened = server.call("POST", "/v1/tables", opening, **bearer)
+        table = opened["table"]
+        first = head(server, bearer, 1)
+        os.kill(server.children()["projector"], signal.SIGKILL)
+        last = head(server, bearer, DEALS)
+        assert last["size"] == DEALS
+        _, grew = server.call("GET", f"/v1/log/consistency?first={first['size']}&second={DEALS}", **bearer)
+        path = [chain.digest(each) for each in grew["path"]]
+        roots = chain.digest(first["root"]), chain.digest(last["root"])
+        assert merkle.verify_consistency(first["size"], DEALS, path, *roots)
+        before = [server.call("GET", f"/v1/log/inclusion?table={table}&deal={deal}", **bearer)
+                  for deal in range(1, DEALS + 1)]
+        assert [status for status, _ in before] == [200] * DEALS
+        until(lambda: len(list((data / "archive").rglob("*.zst"))) == DEALS)
+    assert marias(data, "log", "check").stdout.endswith(f" of {DEALS} deals are whole in {data / 'heads.jsonl'}\n")
+
+    shutil.rmtree(data / "store")
+    told = marias(data, "archive", "restore")
+    assert f"{DEALS} of their deals are in the log again" in told.stdout, told.stderr
+    with Running(data) as server:
+        assert head(server, bearer, DEALS) == last
+        assert before == [server.call("GET", f"/v1/log/inclusion?table={table}&deal={deal}", **bearer)
+                          for deal in range(1, DEALS + 1)]
+
+
+def test_a_store_that_has_lost_its_log_is_told_and_the_log_can_be_appended_again(tmp_path):
+    data = tmp_path / "data"
+    with Running(data) as server:
+        _, player = server.call("POST", "/v1/players", {"name": "Ana"})
+        bearer = {"Authorization": f"Bearer {player['token']}"}
+        opening = {"game": "voleny", "bots": [0, 1, 2], "auto_ready": True, "deals": 1}
+        server.call("POST", "/v1/tables", opening, **bearer)
+        last = head(server, bearer, 1)
+    shutil.rmtree(data / "store")
+    with Running(data):
+        until(lambda: "the log of finished deals has shrunk" in marias(data, "status").stdout)
+        assert marias(data, "status").returncode == 1
+        told = marias(data, "log", "restore")
+        assert told.stdout.startswith("1 deals appended"), told.stderr
+        status = until(lambda: (found := marias(data, "status")).returncode == 0 and found)
+        assert "1 deals, signed for 1" in status.stdout
+    assert last["size"] == 1
