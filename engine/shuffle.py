@@ -1,8 +1,9 @@
 """A deck from a deal key: the same key gives the same deck on every machine, for ever."""
 
-import hashlib
 import hmac
+import struct
 from collections.abc import Iterator
+from itertools import count
 
 
 def deck_from_key(key: bytes, cards: int = 32) -> tuple[int, ...]:
@@ -14,22 +15,20 @@ def deck_from_key(key: bytes, cards: int = 32) -> tuple[int, ...]:
     deck = list(range(cards))
     draws = _words(key)
     for place in range(cards - 1, 0, -1):
-        other = _below(place + 1, draws)
+        fair = (1 << 32) - (1 << 32) % (place + 1)  # Words from here on would favour low numbers.
+        word = next(draws)
+        while word >= fair:
+            word = next(draws)
+        other = word % (place + 1)
         deck[place], deck[other] = deck[other], deck[place]
     return tuple(deck)
 
 
 def _words(key: bytes) -> Iterator[int]:
     """32-bit words: HMAC-SHA-256 of 0, 1, 2, … as eight big-endian bytes, cut in four-byte pieces."""
-    counter = 0
-    while True:
-        block = hmac.digest(key, counter.to_bytes(8, "big"), hashlib.sha256)
-        for start in range(0, len(block), 4):
-            yield int.from_bytes(block[start : start + 4], "big")
-        counter += 1
+    for counter in count():
+        for (word,) in _cut(hmac.digest(key, counter.to_bytes(8, "big"), "sha256")):
+            yield word
 
 
-def _below(limit: int, draws: Iterator[int]) -> int:
-    """A fair number under `limit`; words beyond its last whole multiple would favour low numbers."""
-    fair = (1 << 32) // limit * limit
-    return next(word for word in draws if word < fair) % limit
+_cut = struct.Struct(">I").iter_unpack

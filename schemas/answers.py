@@ -152,6 +152,17 @@ class Standing(Answer):
     chips = fields.Integer(required=True)
 
 
+class Fairness(Answer):
+    """What the coming or running deal was committed to; once its cards are dealt, `deal` and `root` only."""
+
+    deal = fields.Integer(required=True)
+    root = fields.String(required=True, metadata=described("Over the leaves of the server's order of the cards."))
+    server_commitment = fields.String()
+    commitments = fields.List(
+        fields.String(allow_none=True), metadata=described("To the players' nonces; null where there is none."))
+    awaiting = fields.List(_seat(), metadata=described("The seats whose `reveal` the deal waits for."))
+
+
 class ViewAnswer(Answer):
     """A table as the caller may see it now; what a seat may not know is absent."""
 
@@ -193,6 +204,7 @@ class ViewAnswer(Answer):
     turn_seconds = fields.Integer(required=True, allow_none=True)
     seats = by_seat(fields.Nested(Seated, allow_none=True), "Who sits where.")
     ready = by_seat(fields.Boolean(), "Who is ready for the next deal.")
+    fairness = fields.Nested(Fairness, metadata=described("While a deal is coming or running."))
     standing = fields.List(fields.Nested(Standing), metadata=described("Final, once the session is over; best first."))
 
 

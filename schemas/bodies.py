@@ -9,7 +9,7 @@ from engine.games.voleny.rules import PRESETS
 from engine.notation import CODES
 from schemas.games.voleny_rules import RATES, RULES
 from schemas.moves import MOVES, Shape
-from schemas.table_commands import CODE_CHARACTERS_MAX
+from schemas.table_commands import CODE_CHARACTERS_MAX, HASH
 from schemas.values import Value
 
 SEATS = (0, 1, 2)
@@ -51,7 +51,7 @@ def join_code() -> fields.String:
 def command_bodies() -> dict[str, type[Schema]]:
     """The schema of each command by its `type`: moves of the game, then what players ask of the table."""
     moves = {name: _move(name, shape) for name, shape in MOVES.items()}
-    return moves | {"sit": _Sit, "ready": _Ready, "leave": _Leave}
+    return moves | {"sit": _Sit, "ready": _Ready, "reveal": _Reveal, "leave": _Leave}
 
 
 @cache
@@ -68,6 +68,11 @@ def _type(name: str) -> fields.String:
     return fields.String(required=True, validate=validate.Equal(name), metadata={"enum": [name]})
 
 
+def _hash(description: str, **more: Any) -> fields.String:
+    form = [validate.Length(equal=64), validate.Regexp(f"^{HASH.pattern}$")]
+    return fields.String(validate=form, metadata={"description": description}, **more)
+
+
 class _Sit(Schema):
     """Take a seat."""
 
@@ -77,9 +82,18 @@ class _Sit(Schema):
 
 
 class _Ready(Schema):
-    """Be ready for the next deal."""
+    """Be ready for the next deal. Who wants to shuffle along commits to a nonce, and is asked to `reveal` it."""
 
     type = _type("ready")
+    nonce_commitment = _hash("SHA-256 of `marias fairness 1 nonce` and the 32 bytes of the nonce.")
+
+
+class _Reveal(Schema):
+    """Reveal the nonce that was committed to, when `fairness.awaiting` of the view names your seat."""
+
+    type = _type("reveal")
+    nonce = _hash("The 32 bytes of the nonce.", required=True)
+    next_commitment = _hash("A commitment for the deal after this one, for tables with `auto_ready`.")
 
 
 class _Leave(Schema):

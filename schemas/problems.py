@@ -56,6 +56,11 @@ TABLE_KINDS: dict[str, Kind] = {
     "already_ready": Kind(409, "You are ready already", "Wait until all seats are."),
     "bankroll_needs_cap": Kind(409, "Playing for chips needs a cap", "Open the table with a rule `cap` above 0."),
     "buy_in_too_low": Kind(409, "The buy-in does not cover the most a seat can lose", "Bring twice the cap or more."),
+    "reveal_not_awaited": Kind(
+        409, "No nonce of yours is awaited", "Reveal when `fairness.awaiting` of the view names your seat."),
+    "commitment_mismatch": Kind(
+        409, "This is not the nonce that you committed to",
+        "Send the nonce whose commitment your `ready` bore; without it the server's stands in."),
     "deal_running": Kind(409, "A deal is being played", "Wait until the deal has ended."),
     "table_closed": Kind(409, "The session is over", "Open a new table or look for one in the lobby."),
     "stale": Kind(409, "The table has moved on", "Read the table again."),

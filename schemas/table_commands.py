@@ -1,5 +1,6 @@
 """Commands that players send to a table, read strictly and written in one canonical form."""
 
+import re
 from collections.abc import Callable
 
 from schemas.errors import Malformed
@@ -8,6 +9,8 @@ from schemas.moves import MOVES, dump_move, load_move
 Body = dict[str, object]
 
 CODE_CHARACTERS_MAX = 32
+HASH = re.compile(r"[0-9a-f]{64}")
+"""A hash or a nonce: 32 bytes as hexadecimal digits, in small letters."""
 
 
 def canonical_command(value: object) -> Body:
@@ -38,6 +41,27 @@ def _sit(value: Body) -> Body:
     return dict(value)
 
 
+def _ready(value: Body) -> Body:
+    _only(value, "type", "nonce_commitment")
+    _hashes(value, "nonce_commitment")
+    return dict(value)
+
+
+def _reveal(value: Body) -> Body:
+    _only(value, "type", "nonce", "next_commitment")
+    if "nonce" not in value:
+        raise Malformed("nonce", "Missing data for required field.")
+    _hashes(value, "nonce", "next_commitment")
+    return dict(value)
+
+
+def _hashes(value: Body, *names: str) -> None:
+    for name in names:
+        found = value.get(name, "0" * 64)
+        if not isinstance(found, str) or not HASH.fullmatch(found):
+            raise Malformed(name, "Must be 64 hexadecimal digits, in small letters.")
+
+
 def _bare(value: Body) -> Body:
     _only(value, "type")
     return dict(value)
@@ -49,4 +73,6 @@ def _only(value: Body, *names: str) -> None:
             raise Malformed(name, "Unknown field.")
 
 
-_TABLE_COMMANDS: dict[str, Callable[[Body], Body]] = {"sit": _sit, "ready": _bare, "leave": _bare}
+_TABLE_COMMANDS: dict[str, Callable[[Body], Body]] = {
+    "sit": _sit, "ready": _ready, "reveal": _reveal, "leave": _bare,
+}

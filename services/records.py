@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 from redis import Redis
 
+from schemas.proofs import proof_of
 from services.operations.letters import letters
 from services.replay import past, served
 from services.replay.moments import AUDITOR, Eye, Happened
@@ -127,6 +128,15 @@ def _deal(asked: Asked) -> _Deal:
         raise NotAnswered("deal_too_long") from None
 
 
+def _proof(asked: Asked) -> bytes:
+    """What this principal may have of it: a player that of the seat he held, auditors all."""
+    told, eye, seat = _deal(asked)
+    proof = proof_of((event for each in told for event in each.events), "auditor" if eye == AUDITOR else seat)
+    if proof is None:
+        raise NotAnswered("not_found")
+    return msgspec.json.encode(proof)
+
+
 def _admit(asked: Asked) -> None:
     """Refuse whoever may not look at the table: a private one is for those who sit there or know its code."""
     question, principal = asked.question, asked.principal
@@ -153,6 +163,7 @@ KINDS: Mapping[str, Kind] = {
     "replay": Kind(("auditor", "player"), _replay, is_slow=True),
     "version": Kind(("auditor", "player"), _version),
     "head": Kind(("auditor", "operator", "player"), _head, is_slow=True),
+    "proof": Kind(("auditor", "player"), _proof, is_slow=True),
     "dead_letters": Kind(("auditor", "operator"), _dead_letters),
 }
 

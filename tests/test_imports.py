@@ -57,7 +57,8 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         set(),
     ),
     "services.records": (
-        {"services.store", "services.operations.letters", "services.replay", "services.tokens"}, {"redis", "msgspec"},
+        {"schemas.proofs", "services.store", "services.operations.letters", "services.replay", "services.tokens"},
+        {"redis", "msgspec"},
     ),
     "services.jobs": (
         WRITE_SIDE | {"services.intake", "services.envelope", "services.archive", "services.jobs"},

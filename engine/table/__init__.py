@@ -1,7 +1,7 @@
 """The table: seats, deals, chips at the table and deadlines around one game. Pure: times and decks are data."""
 
 from engine.table.clock import Due, due
-from engine.table.commands import Close, Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, TableCommand
+from engine.table.commands import Close, Expire, Leave, Move, OpenTable, Ready, Reveal, Sit, StartDeal, TableCommand
 from engine.table.decide import Step, decide, step
 from engine.table.evolve import evolve, fold
 from engine.table.state import INITIAL, SEATS, Table, at_rest, seat_of
@@ -17,6 +17,7 @@ __all__ = [
     "Move",
     "OpenTable",
     "Ready",
+    "Reveal",
     "Sit",
     "StartDeal",
     "Step",

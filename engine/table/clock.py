@@ -5,11 +5,14 @@ from typing import NamedTuple
 
 from engine.errors import RuleViolation
 from engine.table.commands import Expire
+from engine.table.deals import deal_once_revealed
 from engine.table.events import DeadlineKind, DeadlineSet, Event, SeatLeft, TurnExpired
 from engine.table.seating import free_seat
 from engine.table.state import Deadline, Session, Table, all_ready, game_of, held, settings
 
 BOT_MILLISECONDS = 1500
+REVEAL_MILLISECONDS = 10_000
+"""How long a deal waits for nonces, also at tables without a clock."""
 
 Gaps = Sequence[tuple[int, int]]
 
@@ -45,13 +48,15 @@ def grant(table: Table, now: int, gaps: Gaps) -> tuple[DeadlineSet, ...]:
 
 
 def expire(table: Table, command: Expire) -> tuple[Event, ...]:
-    """A passed turn is played modestly; seats that are not ready in time leave."""
+    """A passed turn is played modestly, seats that are not ready leave, nonces are not waited for any longer."""
     if command.version_seen != command.version or table.deadline is None:
         raise RuleViolation("stale")
     if command.now < table.deadline.at:
         raise RuleViolation("not_due", at=table.deadline.at)
     if table.deadline.kind == "ready":
         return tuple(event for seat in _not_ready(table.session) for event in _put_out(table.session, seat))
+    if table.deadline.kind == "reveal":
+        return deal_once_revealed(table, in_time=False)
     game = game_of(table.session)
     (seat,) = game.to_act(table.state)
     return TurnExpired(seat=seat), *game.decide(table.state, game.modest(table.state))
@@ -91,6 +96,8 @@ def _awaited(table: Table) -> DeadlineKind | None:
         if held(session, seat).is_automatic:
             return "bot"
         return "turn" if timed else None
+    if session.stage == "reveal":
+        return "reveal"
     waits = session.stage == "lobby" and None not in session.seats and not all_ready(session)
     return "ready" if timed and waits else None
 
@@ -99,6 +106,8 @@ def whole_turn(session: Session, kind: DeadlineKind) -> int:
     """How long who is waited for has, in milliseconds."""
     if kind == "bot":
         return BOT_MILLISECONDS
+    if kind == "reveal":
+        return REVEAL_MILLISECONDS
     turn_seconds = settings(session).turn_seconds
     assert turn_seconds is not None, "a clock without seconds"
     return turn_seconds * 1000

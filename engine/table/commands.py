@@ -38,10 +38,21 @@ class Sit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """Be ready for the next deal."""
+    """Be ready for the next deal, perhaps with the commitment to a nonce for it."""
 
     now: int
     player: str
+    nonce_commitment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reveal:
+    """Reveal the nonce that was committed to, and perhaps commit to the next one at once."""
+
+    now: int
+    player: str
+    nonce: str
+    next_commitment: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +65,11 @@ class Leave:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartDeal:
-    """Deal, as all are ready. `first_dealer` counts for deal 1 only; `transfer` begins the ids of house buy-ins."""
+    """Deal, as all are ready. `first_dealer` counts for deal 1 only; `transfer` begins the ids of house buy-ins.
+
+    With a `seed` the `deck` is what the server commits to at `table`, and the nonces decide where its cards lie.
+    Without, as in deals of before there were commitments, it is dealt as it is.
+    """
 
     now: int
     version_seen: int
@@ -63,6 +78,8 @@ class StartDeal:
     deck: tuple[int, ...]
     sealed_key: str
     transfer: str = ""
+    seed: bytes = b""
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,4 +109,4 @@ class Close:
     version: int
 
 
-TableCommand = OpenTable | Sit | Ready | Leave | StartDeal | Expire | Close | Move
+TableCommand = OpenTable | Sit | Ready | Reveal | Leave | StartDeal | Expire | Close | Move

@@ -1,13 +1,16 @@
-"""How a deal of a table starts, and what its end brings: payment, free seats, three more deals, the standing."""
+"""How a deal of a table is committed to and starts, and what its end brings: payment, free seats, the standing."""
 
 from engine.errors import RuleViolation
+from engine.fairness import commitments
 from engine.table.commands import Close, StartDeal
 from engine.table.events import (
     BecameReady,
     ChipsBrought,
+    DealCommitted,
     DealEnded,
     DealStarted,
     Event,
+    NoncesJoined,
     RoundExtended,
     TableFinished,
 )
@@ -19,6 +22,7 @@ from engine.table.state import (
     Session,
     Table,
     all_ready,
+    awaited,
     game_of,
     is_short,
     next_seat,
@@ -31,13 +35,54 @@ EXTRA_DEALS = 3
 
 def start_deal(session: Session, command: StartDeal) -> tuple[Event, ...]:
     """The first dealer is drawn; then the old forehand deals (§2.1)."""
-    if command.version_seen != command.version or not all_ready(session):
+    if session.stage != "lobby" or command.version_seen != command.version or not all_ready(session):
         raise RuleViolation("stale")
     dealer = command.first_dealer if session.dealer is None else next_seat(session.dealer)
-    game = game_of(session)
-    dealt = game.decide(game.initial, Deal(rules=settings(session).rules, dealer=dealer, deck=command.deck))
+    bought_in = _house_buy_ins(session, command.transfer)
+    if command.seed:
+        return (*bought_in, _committed(session, command, dealer))
     started = DealStarted(deal=session.deal + 1, dealer=dealer, sealed_key=command.sealed_key)
-    return (*_house_buy_ins(session, command.transfer), started, *dealt)
+    return (*bought_in, started, *_dealt(session, dealer, command.deck))
+
+
+def _committed(session: Session, command: StartDeal, dealer: int) -> DealCommitted:
+    """The order of the cards, fixed before any nonce is known."""
+    name = f"{command.table}/{session.deal + 1}"
+    leaves = commitments.leaves(name, command.seed, command.deck)
+    given = tuple("" if occupant is None else occupant.commitment for occupant in session.seats)
+    return DealCommitted(
+        name=name,
+        deal=session.deal + 1,
+        dealer=dealer,
+        root=commitments.root_of(leaves).hex(),
+        server_commitment=commitments.commitment_to(commitments.server_nonce(command.seed)).hex(),
+        commitments=given,
+        leaves=tuple(leaf.hex() for leaf in leaves) if any(given) else (),
+        order=command.deck,
+        seed=command.seed.hex(),
+        sealed_key=command.sealed_key,
+    )
+
+
+def deal_once_revealed(table: Table, *, in_time: bool = True) -> tuple[Event, ...]:
+    """Nothing while a nonce is awaited; then, or when time is up, the deal that root and nonces decide."""
+    session, secret = table.session, table.secret
+    if session.stage != "reveal" or (in_time and awaited(session)):
+        return ()
+    fairness = session.fairness
+    assert fairness is not None, "a deal was committed to by nobody"
+    assert secret is not None, "a deal was committed to and nothing opens it"
+    server = commitments.server_nonce(secret.seed)
+    nonces = [bytes.fromhex(nonce) if nonce else None for nonce in fairness.nonces]
+    places = commitments.permutation(bytes.fromhex(fairness.root), server, nonces)
+    dealt = _dealt(session, fairness.dealer, tuple(secret.order[leaf] for leaf in places))
+    joined = NoncesJoined(server_nonce=server.hex(), nonces=fairness.nonces)
+    return (joined, DealStarted(deal=fairness.deal, dealer=fairness.dealer), *dealt)
+
+
+def _dealt(session: Session, dealer: int, deck: tuple[int, ...]) -> tuple[Event, ...]:
+    game = game_of(session)
+    return game.decide(game.initial, Deal(rules=settings(session).rules, dealer=dealer, deck=deck))
 
 
 def _house_buy_ins(session: Session, transfer: str) -> tuple[Event, ...]:

@@ -1,14 +1,15 @@
-"""What a command does to a table: its own events, then the end of a deal if it came to that, then the clock."""
+"""What a command does to a table: its own events, what they open, the end of a deal if it came to that, the clock."""
 
 from typing import NamedTuple, assert_never
 
 from engine.errors import RuleViolation
 from engine.table.clock import Gaps, clock_events, expire, grant, refuse_late
-from engine.table.commands import Close, Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, TableCommand
-from engine.table.deals import close, end_of_deal, start_deal
-from engine.table.events import Event, OfTable
+from engine.table.commands import Close, Expire, Leave, Move, OpenTable, Ready, Reveal, Sit, StartDeal, TableCommand
+from engine.table.deals import close, deal_once_revealed, end_of_deal, start_deal
+from engine.table.events import CardOpened, Event, OfTable
 from engine.table.evolve import fold
-from engine.table.seating import leave, open_table, ready, sit
+from engine.table.openings import opened_by
+from engine.table.seating import leave, open_table, ready, reveal, sit
 from engine.table.state import Table, game_of
 
 
@@ -38,6 +39,12 @@ def step(table: Table, command: TableCommand, gaps: Gaps = ()) -> Step:
         return Step((*granted, *made.events), made.table)
     caused = _caused(table, command)
     after = fold(table, caused)
+    if after.session.stage == "reveal" and (dealt := deal_once_revealed(after)):
+        caused, after = (*caused, *dealt), fold(after, dealt)
+    if after.secret is not None and (opened := opened_by(after, caused)):
+        caused = (*caused, *opened)
+        if type(opened[0]) is not CardOpened:  # A salt changes nothing.
+            after = fold(after, opened)
     ended = end_of_deal(after)
     after = fold(after, ended)
     turned = any(not isinstance(event, OfTable) for event in caused)
@@ -62,9 +69,11 @@ def _caused(table: Table, command: TableCommand) -> tuple[Event, ...]:
         case Sit():
             return sit(table.session, command)
         case Ready():
-            return ready(table.session, command)
+            return ready(table, command)
+        case Reveal():
+            return reveal(table, command)
         case Leave():
-            return leave(table.session, command)
+            return leave(table, command)
         case _:
             assert_never(command)
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from engine.table.play import GameEvent, Rules
 
-DeadlineKind = Literal["turn", "bot", "ready"]
+DeadlineKind = Literal["turn", "bot", "ready", "reveal"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +96,99 @@ class ChipsReturned(OfTable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NonceCommitted(OfTable):
+    """`seat` has a nonce for the next deal, and this is its commitment (hexadecimal digits, as all hashes here)."""
+
+    seat: int
+    commitment: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DealCommitted(OfTable):
+    """The order of the cards of deal `deal`, which `dealer` will deal, is fixed; no nonce is known yet. Its `name` is
+    hashed with all that is told of it, so that nothing of one deal passes for another's.
+
+    `commitments` are those of the players' nonces by seat, "" where a seat gave none; `leaves` are told where there is
+    any. Secret: what opens the leaves (`order`, `seed`), and the deal key, sealed to the auditor.
+    """
+
+    name: str
+    deal: int
+    dealer: int
+    root: str
+    server_commitment: str
+    commitments: tuple[str, ...]
+    leaves: tuple[str, ...] = ()
+    order: tuple[int, ...] = ()
+    seed: str = ""
+    sealed_key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NonceRevealed(OfTable):
+    """`seat` revealed the nonce that it had committed to, and perhaps committed to one for the deal after."""
+
+    seat: int
+    nonce: str
+    next_commitment: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoncesJoined(OfTable):
+    """All nonces by seat, "" where the server's stands in: the root and these decide where each leaf lies."""
+
+    server_nonce: str
+    nonces: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeavesOpened(OfTable):
+    """What opens the leaves of the cards that `seat` was dealt, in that order. Secret: `salts`, and the seat's `key`,
+    told with its first cards, from which the salts of its own tokens come."""
+
+    seat: int
+    salts: tuple[str, ...] = ()
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandsCommitted(OfTable):
+    """`seat` has laid two cards away: all hands and the talon are committed to afresh, for the `round`th time.
+
+    `tokens` by seat, and the `talon`, are told where a player committed to a nonce.
+    """
+
+    seat: int
+    round: int
+    commitment: str
+    tokens: tuple[tuple[str, ...], ...] = ()
+    talon: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardOpened(OfTable):
+    """The salt of a card that was played or turned: it opens one of its seat's tokens."""
+
+    card: int
+    salt: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalonOpened(OfTable):
+    """`seat` picked the talon up. Secret: the `salt` that opens it."""
+
+    seat: int
+    salt: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DealStarted(OfTable):
-    """Deal number `deal` is dealt by `dealer`; the key of its deck is kept sealed."""
+    """Deal number `deal` is dealt by `dealer`. Secret: the sealed key of the deck, of deals that nothing was committed
+    to before."""
 
     deal: int
     dealer: int
-    sealed_key: str
+    sealed_key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +236,14 @@ TableEvent = (
     | SeatFreed
     | ChipsBrought
     | ChipsReturned
+    | NonceCommitted
+    | DealCommitted
+    | NonceRevealed
+    | NoncesJoined
+    | LeavesOpened
+    | HandsCommitted
+    | CardOpened
+    | TalonOpened
     | DealStarted
     | DealEnded
     | DeadlineSet

@@ -1,18 +1,21 @@
 """Who sits where: opening, sitting down, being ready, leaving, and the chips that come and go with a seat."""
 
 from engine.errors import RuleViolation
-from engine.table.commands import Leave, OpenTable, Ready, Sit
+from engine.fairness import commitments
+from engine.table.commands import Leave, OpenTable, Ready, Reveal, Sit
 from engine.table.events import (
     BecameReady,
     ChipsBrought,
     ChipsReturned,
     Event,
+    NonceCommitted,
+    NonceRevealed,
     SatDown,
     SeatFreed,
     SeatLeft,
     TableOpened,
 )
-from engine.table.state import Session, chips_at_risk, held, is_short, seat_of_player, settings
+from engine.table.state import Session, Table, at_rest, awaited, chips_at_risk, held, is_short, seat_of_player, settings
 
 
 def open_table(session: Session, command: OpenTable) -> tuple[Event, ...]:
@@ -80,29 +83,49 @@ def _free_seat(session: Session, asked: int | None) -> int:
     return asked
 
 
-def ready(session: Session, command: Ready) -> tuple[Event, ...]:
+def ready(table: Table, command: Ready) -> tuple[Event, ...]:
     """Under bankroll a seat must hold the most it can lose in a deal."""
+    session = table.session
     if session.stage == "over":
         raise RuleViolation("table_closed")
     seat = seat_of_player(session, command.player)
     if seat is None or held(session, seat).away:
         raise RuleViolation("not_seated")
-    if session.stage == "deal":
+    if not at_rest(table):
         raise RuleViolation("deal_running")
     if held(session, seat).ready:
         raise RuleViolation("already_ready")
     if is_short(session, seat):
         raise RuleViolation("insufficient_chips", chips=session.bank[seat], least=chips_at_risk(session))
-    return (BecameReady(seat=seat),)
+    if not command.nonce_commitment:
+        return (BecameReady(seat=seat),)
+    return BecameReady(seat=seat), NonceCommitted(seat=seat, commitment=command.nonce_commitment)
 
 
-def leave(session: Session, command: Leave) -> tuple[Event, ...]:
-    """At once between deals; in a deal the seat is only given up when the deal has ended."""
+def reveal(table: Table, command: Reveal) -> tuple[Event, ...]:
+    """The nonce that the seat committed to, while it is awaited."""
+    session = table.session
+    seat = seat_of_player(session, command.player)
+    if seat is None or held(session, seat).away:
+        raise RuleViolation("not_seated")
+    late = table.deadline is not None and command.now > table.deadline.at
+    if seat not in awaited(session) or late:
+        raise RuleViolation("reveal_not_awaited")
+    assert session.fairness is not None, "a nonce is awaited for no deal"
+    found = commitments.commitment_to(bytes.fromhex(command.nonce)).hex()
+    if found != session.fairness.commitments[seat]:
+        raise RuleViolation("commitment_mismatch", nonce_commitment=session.fairness.commitments[seat])
+    return (NonceRevealed(seat=seat, nonce=command.nonce, next_commitment=command.next_commitment),)
+
+
+def leave(table: Table, command: Leave) -> tuple[Event, ...]:
+    """At once between deals; in a deal, or before it is dealt, the seat is only given up when the deal has ended."""
+    session = table.session
     seat = seat_of_player(session, command.player)
     if seat is None or held(session, seat).away:
         raise RuleViolation("not_seated")
     left = SeatLeft(seat=seat, player=command.player)
-    return (left,) if session.stage == "deal" else (left, *free_seat(session, seat))
+    return (left, *free_seat(session, seat)) if at_rest(table) else (left,)
 
 
 def free_seat(session: Session, seat: int) -> tuple[Event, ...]:

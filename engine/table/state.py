@@ -2,16 +2,19 @@
 
 from typing import Literal, NamedTuple
 
-from engine.table.events import DeadlineKind, Place, TableOpened
+from engine.table.events import CardOpened, DeadlineKind, Place, TableOpened
 from engine.table.play import GAMES, AnyPlay, GameState
 
 SEATS = 3
 
-Stage = Literal["unopened", "lobby", "deal", "over"]
+Stage = Literal["unopened", "lobby", "reveal", "deal", "over"]
 
 
 class Occupant(NamedTuple):
-    """Who holds a seat: a player, or a bot of policy `bot`. One who is `away` left his cards to a bot."""
+    """Who holds a seat: a player, or a bot of policy `bot`. One who is `away` left his cards to a bot.
+
+    `commitment` is that to his nonce for the next deal, "" for none.
+    """
 
     player: str
     name: str
@@ -19,6 +22,7 @@ class Occupant(NamedTuple):
     away: bool
     ready: bool
     transfer: str
+    commitment: str = ""
 
     @property
     def is_automatic(self) -> bool:
@@ -31,6 +35,38 @@ class Deadline(NamedTuple):
 
     at: int
     kind: DeadlineKind
+
+
+class Fairness(NamedTuple):
+    """What all may know of how the coming or running deal was committed to; hashes and nonces are hexadecimal digits,
+    by seat, "" where there is none."""
+
+    deal: int
+    dealer: int
+    root: str
+    server_commitment: str
+    commitments: tuple[str, ...]
+    nonces: tuple[str, ...]
+
+    @property
+    def is_watched(self) -> bool:
+        """Did a player commit to a nonce? Then somebody checks, and openings are told as the cards fall."""
+        return any(self.commitments)
+
+
+class Secret(NamedTuple):
+    """What opens the commitments of the coming or running deal.
+
+    `round` and `discarder` are of the last time that hands were committed to, 0 and -1 before it; `openings` are by
+    seat and card, () where nobody watches.
+    """
+
+    name: str
+    seed: bytes
+    order: tuple[int, ...]
+    round: int = 0
+    discarder: int = -1
+    openings: tuple[tuple[CardOpened, ...], ...] = ()
 
 
 class Session(NamedTuple):
@@ -50,14 +86,17 @@ class Session(NamedTuple):
     bank: tuple[int, ...]
     score: tuple[int, ...]
     standing: tuple[Place, ...]
+    fairness: Fairness | None = None
 
 
 class Table(NamedTuple):
-    """The aggregate. `state` belongs to the game and is kept until the next deal, for the last trick and result."""
+    """The aggregate. `state` belongs to the game and is kept until the next deal, for the last trick and result;
+    `secret` is only while a deal is coming or running."""
 
     session: Session
     deadline: Deadline | None
     state: GameState
+    secret: Secret | None = None
 
 
 def next_seat(seat: int) -> int:
@@ -110,8 +149,20 @@ def all_ready(session: Session) -> bool:
 
 
 def at_rest(table: Table) -> bool:
-    """No deal is running, so that a snapshot holds no card that is still to be played."""
-    return table.session.stage != "deal"
+    """No deal is coming or running, so that a snapshot holds no card that is still to be played."""
+    return table.session.stage not in ("reveal", "deal")
+
+
+def awaited(session: Session) -> list[int]:
+    """The seats that have committed to a nonce, have not revealed it, and are there to do so."""
+    fairness = session.fairness
+    if session.stage != "reveal" or fairness is None:
+        return []
+    return [
+        seat
+        for seat, (commitment, nonce) in enumerate(zip(fairness.commitments, fairness.nonces, strict=True))
+        if commitment and not nonce and not held(session, seat).away
+    ]
 
 
 def chips_at_risk(session: Session) -> int:

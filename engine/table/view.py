@@ -5,12 +5,19 @@ from typing import NamedTuple, assert_never
 
 from engine.table.events import (
     BecameReady,
+    CardOpened,
     ChipsBrought,
     ChipsReturned,
     DeadlineSet,
+    DealCommitted,
     DealEnded,
     DealStarted,
     Event,
+    HandsCommitted,
+    LeavesOpened,
+    NonceCommitted,
+    NonceRevealed,
+    NoncesJoined,
     OfTable,
     Place,
     RoundExtended,
@@ -19,10 +26,11 @@ from engine.table.events import (
     SeatLeft,
     TableFinished,
     TableOpened,
+    TalonOpened,
     TurnExpired,
 )
 from engine.table.play import GAMES, GamePrivate, GamePublic, Rules
-from engine.table.state import Occupant, Session, Stage, Table, game_of, next_seat, settings
+from engine.table.state import Fairness, Occupant, Session, Stage, Table, awaited, game_of, next_seat, settings
 
 
 class Seated(NamedTuple):
@@ -52,6 +60,9 @@ class PublicSession(NamedTuple):
     forehand: int | None
     bank: tuple[int, ...]
     standing: tuple[Place, ...]
+    fairness: Fairness | None
+    awaiting: tuple[int, ...]
+    """Whose nonces the deal waits for."""
 
 
 class PublicTable(NamedTuple):
@@ -88,6 +99,8 @@ def public_session(session: Session) -> PublicSession:
         forehand=None if session.dealer is None else next_seat(session.dealer),
         bank=session.bank,
         standing=session.standing,
+        fairness=session.fairness,
+        awaiting=tuple(awaited(session)),
     )
 
 
@@ -120,6 +133,12 @@ def shown(event: Event, seat: int | None) -> Event:
             return replace(event, code="")
         case DealStarted():
             return replace(event, sealed_key="")
+        case DealCommitted():
+            return replace(event, order=(), seed="", sealed_key="")
+        case LeavesOpened() if event.seat != seat:
+            return replace(event, salts=(), key="")
+        case TalonOpened() if event.seat != seat:
+            return replace(event, salt="")
         case ChipsBrought() | ChipsReturned():
             return replace(event, transfer="")
         case (
@@ -127,6 +146,13 @@ def shown(event: Event, seat: int | None) -> Event:
             | BecameReady()
             | SeatLeft()
             | SeatFreed()
+            | NonceCommitted()
+            | NonceRevealed()
+            | NoncesJoined()
+            | LeavesOpened()
+            | HandsCommitted()
+            | CardOpened()
+            | TalonOpened()
             | DealEnded()
             | TurnExpired()
             | RoundExtended()

@@ -1,12 +1,25 @@
 """Bodies of table commands as the worker reads them; who sent one decides what it may be."""
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, assert_never
+from typing import Annotated, Literal, NamedTuple, assert_never
 
 import msgspec
 
 from engine.errors import RuleViolation
-from engine.table import Close, Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, Table, TableCommand, seat_of
+from engine.table import (
+    Close,
+    Expire,
+    Leave,
+    Move,
+    OpenTable,
+    Ready,
+    Reveal,
+    Sit,
+    StartDeal,
+    Table,
+    TableCommand,
+    seat_of,
+)
 from engine.table.state import settings
 from schemas.errors import Malformed
 from schemas.games import WIRE
@@ -17,17 +30,22 @@ Body = dict[str, object]
 
 
 class Draw(NamedTuple):
-    """What chance gives to a deal: the dealer of a first deal, the deck, and the key that made it, sealed."""
+    """What chance gives to a deal: the dealer of a first deal, the order of cards, and the key that made it, sealed.
+
+    `seed` is what hides and opens that order; without one nothing is committed to, and the deck is dealt as it is.
+    """
 
     first_dealer: int
     deck: tuple[int, ...]
     sealed_key: str
+    seed: bytes = b""
 
 
 class Sender(NamedTuple):
     """What comes with a body: who sent it (id and name), its intake time in ms, and the table it meets.
 
     `transfer` begins the ids of buy-ins that the command may cause: unique, and the same if it is decided again.
+    `table` is its id.
     """
 
     actor: str
@@ -35,6 +53,7 @@ class Sender(NamedTuple):
     now: int
     version: int
     transfer: str
+    table: str = ""
 
 
 class _Body(msgspec.Struct, forbid_unknown_fields=True, tag_field="type"):
@@ -60,8 +79,16 @@ class _Sit(_Body, tag="sit"):
     code: str = ""
 
 
+_Hex = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+
+
 class _Ready(_Body, tag="ready"):
-    pass
+    nonce_commitment: _Hex | None = None
+
+
+class _Reveal(_Body, tag="reveal"):
+    nonce: _Hex
+    next_commitment: _Hex | None = None
 
 
 class _Leave(_Body, tag="leave"):
@@ -80,9 +107,9 @@ class _Close(_Body, tag="close"):
     version_seen: int
 
 
-_Parsed = _Open | _Sit | _Ready | _Leave | _Deal | _Expire | _Close
+_Parsed = _Open | _Sit | _Ready | _Reveal | _Leave | _Deal | _Expire | _Close
 
-_PLAYERS = ("open", "sit", "ready", "leave")
+_PLAYERS = ("open", "sit", "ready", "reveal", "leave")
 _CLOCKS = ("deal", "expire", "close")
 
 
@@ -115,16 +142,18 @@ def _move(table: Table, sender: Sender, body: Body) -> Move:
 
 
 def _command(parsed: _Parsed, sender: Sender, draw: Callable[[], Draw]) -> TableCommand:
-    actor, name, now, version, transfer = sender
+    actor, name, now, version, transfer, table = sender
     match parsed:
         case _Sit(seat=seat, code=code):
             return Sit(now=now, player=actor, name=name, seat=seat, code=code, transfer=transfer)
-        case _Ready():
-            return Ready(now=now, player=actor)
+        case _Ready(nonce_commitment=commitment):
+            return Ready(now=now, player=actor, nonce_commitment=commitment or "")
+        case _Reveal(nonce=nonce, next_commitment=following):
+            return Reveal(now=now, player=actor, nonce=nonce, next_commitment=following or "")
         case _Leave():
             return Leave(now=now, player=actor)
         case _Deal(version_seen=seen):
-            first_dealer, deck, sealed_key = draw()
+            first_dealer, deck, sealed_key, seed = draw()
             return StartDeal(
                 now=now,
                 version_seen=seen,
@@ -133,6 +162,8 @@ def _command(parsed: _Parsed, sender: Sender, draw: Callable[[], Draw]) -> Table
                 deck=deck,
                 sealed_key=sealed_key,
                 transfer=transfer,
+                seed=seed,
+                table=table,
             )
         case _Expire(version_seen=seen):
             return Expire(now=now, version_seen=seen, version=version)

@@ -5,14 +5,22 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from engine.notation import CODES
 from engine.table.events import (
     BecameReady,
+    CardOpened,
     ChipsBrought,
     ChipsReturned,
     DeadlineSet,
+    DealCommitted,
     DealEnded,
     DealStarted,
     Event,
+    HandsCommitted,
+    LeavesOpened,
+    NonceCommitted,
+    NonceRevealed,
+    NoncesJoined,
     OfTable,
     Place,
     RoundExtended,
@@ -22,6 +30,7 @@ from engine.table.events import (
     TableEvent,
     TableFinished,
     TableOpened,
+    TalonOpened,
     TurnExpired,
 )
 from engine.table.play import GameEvent
@@ -42,6 +51,14 @@ EVENTS: Final[dict[str, type[TableEvent]]] = {
     "seat_freed": SeatFreed,
     "chips_brought": ChipsBrought,
     "chips_returned": ChipsReturned,
+    "nonce_committed": NonceCommitted,
+    "deal_committed": DealCommitted,
+    "nonce_revealed": NonceRevealed,
+    "nonces_joined": NoncesJoined,
+    "leaves_opened": LeavesOpened,
+    "hands_committed": HandsCommitted,
+    "card_opened": CardOpened,
+    "talon_opened": TalonOpened,
     "deal_started": DealStarted,
     "deal_ended": DealEnded,
     "deadline_set": DeadlineSet,
@@ -57,7 +74,11 @@ _HEADS: Final = {
     event: b'{"type":"%b",' % name.encode() + (b'"v":%d,' % _VERSIONS[name] if _VERSIONS[name] > 1 else b"")
     for name, event in EVENTS.items()
 }
-_WITHHELD: Final = frozenset({"code", "sealed_key", "transfer", "player"})
+_WITHHELD: Final = frozenset(
+    {"code", "sealed_key", "transfer", "player", "seed", "key", "salt", "talon", "next_commitment"}
+)
+_EMPTY: Final = frozenset({"order", "leaves", "salts", "tokens"})
+_BY_SEAT: Final = frozenset({"commitments", "nonces"})
 GAME: Final = WIRE["voleny"]
 
 _encode = msgspec.json.Encoder().encode
@@ -111,6 +132,9 @@ _ALL_THE_SAME: Final = (None,) * SEATS
 
 def _told(event: Event) -> ShownEvents:
     """The same of one event, not in an array."""
+    if type(event) is CardOpened:  # It comes with every card, and each time with another salt.
+        opened = b'{"type":"card_opened","card":"%b","salt":"%b"}' % (CODES[event.card].encode(), event.salt.encode())
+        return ShownEvents(opened, _ALL_THE_SAME)
     public = shown(event, None)
     told = _encode(show_event(public))
     if public is event:
@@ -123,11 +147,17 @@ def show_event(event: Event) -> Stored:
     """A shown event as a member of the feed: without the versions of storage, times as RFC 3339."""
     if isinstance(event, DeadlineSet):
         return {"type": "deadline_set", "at": None if event.at is None else rfc3339(event.at)}
+    if isinstance(event, CardOpened):
+        return {"type": "card_opened", "card": CODES[event.card], "salt": event.salt}
     dumped = dump_event(event)
     dumped.pop("v", None)
     if isinstance(event, TableFinished):
         return {"type": "table_finished", "standing": [show_place(place) for place in event.standing]}
-    return {name: value for name, value in dumped.items() if value != "" or name not in _WITHHELD}
+    return {
+        name: [one or None for one in value] if name in _BY_SEAT else value  # type: ignore[attr-defined]  # Three texts.
+        for name, value in dumped.items()
+        if value or not (name in _EMPTY or (value == "" and name in _WITHHELD))
+    }
 
 
 def show_place(place: Place) -> Stored:

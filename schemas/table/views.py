@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from engine.table import SEATS, Table
-from engine.table.state import Occupant, Session, game_of, settings
-from engine.table.view import Seated, public_deadline, public_session
+from engine.table.state import Fairness, Occupant, Session, game_of, settings
+from engine.table.view import PublicSession, Seated, public_deadline, public_session
 from schemas.games.voleny_rules import dump_rules
 from schemas.games.voleny_view import private_bytes, public_bytes
 from schemas.kept import by_identity
@@ -68,11 +68,15 @@ def join_code(table: Table) -> str:
 def _play(table: Table) -> bytes:
     session, stage = table.session, table.session.stage
     view = game_of(session).public(table.state)
-    members = public_bytes(view, view.phase if stage == "deal" else stage)
+    members = public_bytes(view, view.phase if stage == "deal" else _PHASES.get(stage, stage))
     deadline = public_deadline(table)
     if deadline is None:
         return b'%b,%b,"deadline":null' % (members, _stands(session))
     return b'%b,%b,"deadline":"%b"' % (members, _stands(session), rfc3339(deadline).encode())
+
+
+_PHASES: Final = {"reveal": "lobby"}
+"""Clients that know of no nonces need not know that one is awaited."""
 
 
 @by_identity
@@ -98,9 +102,23 @@ def _about(session: Session) -> bytes:
     }
     if shown.stake == "bankroll":
         members["buy_in"] = shown.buy_in
+    if shown.fairness is not None:
+        members["fairness"] = _fairness(shown.fairness, shown)
     if shown.standing:
         members["standing"] = [show_place(place) for place in shown.standing]
     return _encode(members)[1:-1]
+
+
+def _fairness(fairness: Fairness, session: PublicSession) -> dict[str, object]:
+    """What was committed to; once the cards are dealt only the root, under which they lie."""
+    members: dict[str, object] = {"deal": fairness.deal, "root": fairness.root}
+    if session.stage != "reveal":
+        return members
+    return members | {
+        "server_commitment": fairness.server_commitment,
+        "commitments": [each or None for each in fairness.commitments],
+        "awaiting": session.awaiting,
+    }
 
 
 def _seated(seat: Seated) -> dict[str, object]:

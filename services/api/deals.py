@@ -10,6 +10,7 @@ from flask_smorest import Blueprint
 
 from schemas.answers import RecordAnswer
 from schemas.deal_answers import ReplayAnswer, VersionAnswer
+from schemas.fairness_answers import ProofAnswer
 from schemas.http import CodeQuery, RecordQuery, ReplayQuery
 from services.api import describe
 from services.api.access import look_at
@@ -91,6 +92,27 @@ def get_replay(table: str, deal: str) -> Response:
     if found is None:
         raise Problem("not_found", "There is no such deal yet.")
     return _packed(found)
+
+
+@blueprint.get("/tables/<table>/deals/<deal>/proof")
+@blueprint.doc(
+    parameters=[describe.query(CodeQuery), _DEAL],
+    responses=describe.answers(
+        {200: ProofAnswer}, "forbidden", "code_wrong", "not_found", "deal_too_long", "malformed", "rate_limited"
+    ),
+)
+def get_proof(table: str, deal: str) -> Response:
+    """The proof that a deal is fair, also of the running one up to now, for `verify_deal.py` or `marias verify`.
+
+    A player's opens what he was dealt and held, a spectator's the cards that were played; an auditor's is whole. It
+    never holds what its reader may not know. Deals of before there were commitments have none.
+    """
+    code = load_query(request, _CODE_QUERY).get("code", "")
+    wait_for_deal(table, look_at(table, code, Wish.READ).table)
+    found = asked("proof", table, int(deal), code=code) if _NUMBER.fullmatch(deal) else None
+    if found is None:
+        raise Problem("not_found", "There is no such deal yet, or nothing was committed to before it.")
+    return Response(found, content_type=JSON)
 
 
 def _packed(document: bytes) -> Response:

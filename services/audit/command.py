@@ -6,7 +6,9 @@ follows from them (a trick, points, payments, who has how long) is decided anew.
 
 from collections.abc import Callable, Sequence
 
+from engine.cards import CARDS
 from engine.games.voleny.events import Dealt
+from engine.merkle import HASH_SIZE
 from engine.table import (
     Close,
     Expire,
@@ -14,6 +16,7 @@ from engine.table import (
     Move,
     OpenTable,
     Ready,
+    Reveal,
     Sit,
     StartDeal,
     Step,
@@ -27,8 +30,12 @@ from engine.table.events import (
     BecameReady,
     ChipsBrought,
     DeadlineSet,
+    DealCommitted,
     DealStarted,
     Event,
+    NonceCommitted,
+    NonceRevealed,
+    NoncesJoined,
     OfTable,
     SatDown,
     SeatLeft,
@@ -38,7 +45,7 @@ from engine.table.events import (
 )
 from engine.table.play import GameEvent
 from schemas.recording import move_of
-from schemas.table import CLOCK
+from schemas.table import CLOCK, Draw
 from services.store.history import Recorded
 
 
@@ -99,22 +106,32 @@ def _command(name: str, table: Table, entry: Recorded, events: Sequence[Event]) 
         case SatDown():
             return _sit(name, table, entry, events)
         case BecameReady(seat=seat):
-            occupant = table.session.seats[seat]
-            _must("a", occupant.player if occupant else "nobody", entry.actor)
-            return Ready(now=entry.at, player=entry.actor)
+            _must("a", _holder(table, seat), entry.actor)
+            said = events[1] if len(events) > 1 else None
+            commitment = said.commitment if isinstance(said, NonceCommitted) else ""
+            return Ready(now=entry.at, player=entry.actor, nonce_commitment=commitment)
+        case NonceRevealed(seat=seat, nonce=nonce, next_commitment=following):
+            _must("a", _holder(table, seat), entry.actor)
+            _bytes("e.0.nonce", nonce)
+            return Reveal(now=entry.at, player=entry.actor, nonce=nonce, next_commitment=following)
         case SeatLeft() if entry.actor != CLOCK:
             _must("a", first.player, entry.actor)
             return Leave(now=entry.at, player=entry.actor)
-        case SeatLeft() | TurnExpired():
+        case SeatLeft() | TurnExpired() | NoncesJoined():
             _must("a", CLOCK, entry.actor)
             return Expire(now=entry.at, version_seen=entry.version - 1, version=entry.version - 1)
         case TableFinished():
             _must("a", CLOCK, entry.actor)
             return Close(now=entry.at, version_seen=entry.version - 1, version=entry.version - 1)
-        case DealStarted() | ChipsBrought():
+        case DealCommitted() | DealStarted() | ChipsBrought():
             return _deal(name, entry, events)
         case _:
             raise Impossible("e.0.type", "an event that a command begins with", type(first).__name__)
+
+
+def _holder(table: Table, seat: int) -> str:
+    occupant = table.session.seats[seat]
+    return occupant.player if occupant else "nobody"
 
 
 def _opening(entry: Recorded, event: TableOpened) -> OpenTable:
@@ -157,23 +174,47 @@ def _sit(name: str, table: Table, entry: Recorded, events: Sequence[Event]) -> S
 
 def _deal(name: str, entry: Recorded, events: Sequence[Event]) -> StartDeal:
     _must("a", CLOCK, entry.actor)
-    started = next((event for event in events if isinstance(event, DealStarted)), None)
-    dealt = next((event for event in events if isinstance(event, Dealt)), None)
-    if started is None or dealt is None or dealt.deck is None:
-        raise Impossible("e", "deal_started and dealt, with a deck", "an entry without them")
     transfer = ""
     if isinstance(events[0], ChipsBrought):
         transfer = events[0].transfer.removesuffix(f"-{events[0].seat}")
         _named_after("e.0.transfer", name, entry, transfer)
+    first_dealer, deck, sealed_key, seed = _drawn(events)
     return StartDeal(
         now=entry.at,
         version_seen=entry.version - 1,
         version=entry.version - 1,
-        first_dealer=started.dealer,
-        deck=dealt.deck,
-        sealed_key=started.sealed_key,
+        first_dealer=first_dealer,
+        deck=deck,
+        sealed_key=sealed_key,
         transfer=transfer,
+        seed=seed,
+        table=name,
     )
+
+
+def _drawn(events: Sequence[Event]) -> Draw:
+    """What chance gave to the deal; deals of before there were commitments have their deck, and no seed."""
+    committed = next((event for event in events if isinstance(event, DealCommitted)), None)
+    if committed is not None:
+        seed = _bytes(f"e.{events.index(committed)}.seed", committed.seed)
+        if sorted(committed.order) != list(range(CARDS)):
+            raise Impossible(f"e.{events.index(committed)}.order", "all cards, each once", str(committed.order))
+        return Draw(committed.dealer, committed.order, committed.sealed_key, seed)
+    started = next((event for event in events if isinstance(event, DealStarted)), None)
+    dealt = next((event for event in events if isinstance(event, Dealt)), None)
+    if started is None or dealt is None or dealt.deck is None:
+        raise Impossible("e", "deal_started and dealt, with a deck", "an entry without them")
+    return Draw(started.dealer, dealt.deck, started.sealed_key)
+
+
+def _bytes(field: str, digits: str) -> bytes:
+    try:
+        found = bytes.fromhex(digits)
+    except ValueError:
+        found = b""
+    if len(found) != HASH_SIZE:
+        raise Impossible(field, f"{2 * HASH_SIZE} hexadecimal digits", digits)
+    return found
 
 
 def _named_after(field: str, name: str, entry: Recorded, transfer: str) -> None:

@@ -23,8 +23,8 @@ def answers(nonce: str) -> str:
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What the holder of `token` wants to know: `record` or `replay` of a deal at a table, what a `version` of one
-    did, or `dead_letters`; or that a `head` of the log of finished deals be signed now.
+    """What the holder of `token` wants to know: `record`, `replay` or `proof` of a deal at a table, what a `version`
+    of one did, or `dead_letters`; or that a `head` of the log of finished deals be signed now.
 
     Of record and replay: with the eyes of which `seat` ("": whatever shows most); in which language it is told;
     `code` of a private table.

@@ -10,6 +10,7 @@ import msgspec
 from redis import Redis
 
 from engine.errors import RuleViolation
+from engine.fairness.commitments import seed_of
 from engine.shuffle import deck_from_key
 from engine.table import SEATS, Sit, Step, at_rest, step
 from engine.table.events import ChipsBrought
@@ -111,13 +112,13 @@ def park(command: Command, place: Position, error: str) -> Handled:
 def draw(seal: Callable[[bytes], str]) -> Draw:
     """Chance enters here, from the operating system; the key is only kept sealed."""
     key = secrets.token_bytes(KEY_BYTES)
-    return Draw(secrets.randbelow(SEATS), deck_from_key(key), seal(key))
+    return Draw(secrets.randbelow(SEATS), deck_from_key(key), seal(key), seed_of(key))
 
 
 def _decide(held: Held, command: Command, body: dict[str, object], desk: Desk) -> Step:
     transfer = f"{command.aggregate}.{command.id}"
     sits = body.get("type") == "sit"
-    sender = Sender(command.actor, command.name, command.at, held.version, "" if sits else transfer)
+    sender = Sender(command.actor, command.name, command.at, held.version, "" if sits else transfer, command.aggregate)
     loaded = load_command(held.table, sender, body, desk.draw)
     made = step(held.table, loaded, desk.gaps())
     if isinstance(loaded, Sit):

@@ -69,3 +69,11 @@ def open_sealed(private: X25519PrivateKey, sealed: str) -> bytes:
         raise InvalidTag from None
     nonce, ciphertext = (rest[:_NONCE_BYTES], rest[_NONCE_BYTES:]) if is_shared else (_NO_NONCE, rest)
     return ChaCha20Poly1305(box_key(_PURPOSE, shared, shown, private.public_key())).decrypt(nonce, ciphertext, None)
+
+
+def opened(private: X25519PrivateKey, sealed: str) -> bytes | None:
+    """The secret in `sealed`; None when it was changed, sealed to another, or is nothing sealed."""
+    try:
+        return open_sealed(private, sealed)
+    except (InvalidTag, ValueError):
+        return None

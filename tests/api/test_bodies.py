@@ -12,11 +12,13 @@ from schemas.table_commands import canonical_command
 
 PARTS = ["hra", "sedma", "sto", "betl", "durch", "sedma_proti", "sto_proti"]
 CARDS = st.sampled_from([*CODES, "10h", "ah", "??", ""])
+HASH = "0123456789abcdef" * 4
 SCALARS = st.sampled_from([None, True, False, -1, 0, 1, 2, 3, 4, 5, 2**63, 0.0, 1.0, 2.5, float("inf"), "", "0", "1"])
-WORDS = st.sampled_from([*PARTS, "colour", "ABC", "x" * 33])
+WORDS = st.sampled_from([*PARTS, "colour", "ABC", "x" * 33, HASH, HASH.upper(), HASH + "\n"])
 VALUES = CARDS | SCALARS | WORDS | st.lists(CARDS | WORDS | SCALARS, max_size=3) | st.just({})
 NAMES = st.sampled_from([
-    "card", "blind", "cards", "game", "contract", "raise", "announce", "marriage", "seat", "code", "x",
+    "card", "blind", "cards", "game", "contract", "raise", "announce", "marriage", "seat", "code", "x", "nonce",
+    "nonce_commitment", "next_commitment",
 ])
 TYPES = st.sampled_from([*command_bodies(), "deal", "expire", "open", "open_account", "", None, 5, ["good"]])
 BODIES = st.builds(
@@ -37,6 +39,9 @@ WELL_FORMED = [
     {"type": "sit"},
     {"type": "sit", "seat": 2, "code": "abc"},
     {"type": "ready"},
+    {"type": "ready", "nonce_commitment": HASH},
+    {"type": "reveal", "nonce": HASH},
+    {"type": "reveal", "nonce": HASH, "next_commitment": HASH},
     {"type": "leave"},
 ]
 
@@ -120,6 +125,11 @@ def test_the_same_command(one, other):
     pytest.param({"type": "sit", "seat": None}, "seat", id="null for a seat"),
     pytest.param({"type": "sit", "code": ""}, "code", id="an empty code"),
     pytest.param({"type": "sit", "transfer": "x"}, "transfer", id="a transfer of one's own"),
+    pytest.param({"type": "ready", "nonce_commitment": HASH[1:]}, "nonce_commitment", id="a hash that is too short"),
+    pytest.param({"type": "ready", "nonce_commitment": HASH.upper()}, "nonce_commitment", id="capital letters"),
+    pytest.param({"type": "reveal"}, "nonce", id="a nonce that is missing"),
+    pytest.param({"type": "reveal", "nonce": 5}, "nonce", id="a nonce that is a number"),
+    pytest.param({"type": "reveal", "nonce": HASH, "seat": 1}, "seat", id="a nonce that names its seat"),
     pytest.param({"type": "ready", "now": True}, "now", id="a field that does not exist"),
 ])
 def test_malformed(body, field):

@@ -58,7 +58,7 @@ def test_commands_are_told_apart_by_their_type(document):
     schemas = document["components"]["schemas"]
     command = schemas["Command"]
     mapping = command["discriminator"]["mapping"]
-    assert set(mapping) == {*MOVES, "sit", "ready", "leave"}
+    assert set(mapping) == {*MOVES, "sit", "ready", "reveal", "leave"}
     assert [{"$ref": place} for place in mapping.values()] == command["oneOf"]
     for kind, place in mapping.items():
         schema = schemas[place.rsplit("/", 1)[1]]

@@ -7,6 +7,7 @@ from typing import Any
 
 from redis import Redis
 
+from engine.fairness.commitments import seed_of
 from engine.shuffle import deck_from_key
 from schemas.table import Draw
 from services.intake import Submitted, Taken, submit
@@ -27,7 +28,7 @@ def decks(seed: int) -> Callable[[], Draw]:
 
     def draw() -> Draw:
         key = chance.randbytes(32)
-        return Draw(chance.randrange(3), deck_from_key(key), f"sealed-{key.hex()[:8]}")
+        return Draw(chance.randrange(3), deck_from_key(key), f"sealed-{key.hex()[:8]}", seed_of(key))
 
     return draw
 

@@ -63,7 +63,7 @@ def test_an_expiry_before_its_time_is_refused_and_tried_again(house: House) -> N
 
 def test_a_passed_deadline_is_played_for_the_seat(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     house.deal(turn_seconds=30)
-    monkeypatch.setattr(clock, "_milliseconds", lambda session, kind: 0)
+    monkeypatch.setattr(clock, "whole_turn", lambda session, kind: 0)
     actor, legal = house.legal()
     house.say(TABLE, actor, **{**legal[0], "kind": legal[0]["type"]})
     house.worker.turn(0.0)

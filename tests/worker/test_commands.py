@@ -23,7 +23,8 @@ def test_three_players_sit_down_and_are_dealt_a_deal(house: House) -> None:
     house.deal()
     assert [entry["version"] for entry in entries(house)] == list(range(1, 9))
     started = entries(house)[-1]
-    assert [event["type"] for event in started["events"]][:2] == ["deal_started", "dealt"]
+    begun = [event["type"] for event in started["events"]][:4]
+    assert begun == ["deal_committed", "nonces_joined", "deal_started", "dealt"]
     assert started["events"][0]["sealed_key"].startswith("sealed-")
     view = house.view()
     assert (view["phase"], view["deal"], len(view["to_act"])) == ("choose_trump", 1, 1)
