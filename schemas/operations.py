@@ -107,6 +107,20 @@ class DealLogAnswer(Answer):
     wrong = fields.String(required=True, metadata=described("Why no other head is signed; empty: nothing is wrong."))
 
 
+class AuditAnswer(Answer):
+    """How the last nightly audit ended."""
+
+    night = fields.String(required=True, metadata=described("The date on which it began."))
+    ended_seconds_ago = fields.Float(required=True)
+    tables = fields.Integer(required=True)
+    deals = fields.Integer(required=True, metadata=described("So many were decided again."))
+    entries = fields.Integer(required=True)
+    faults = fields.Integer(required=True)
+    first_fault = fields.String(required=True, metadata=described("Its place, never what lies there; empty: none."))
+    not_read = fields.Integer(required=True, metadata=described("Tables of which not everything could be read."))
+    not_checked = fields.List(fields.String(), required=True, metadata=described("What it did not check, in words."))
+
+
 class OperationsAnswer(Answer):
     """How the service fares."""
 
@@ -119,6 +133,7 @@ class OperationsAnswer(Answer):
     jobs = fields.List(fields.Nested(JobsAnswer), required=True, allow_none=True)
     table_bytes = fields.Integer(required=True, allow_none=True, metadata=described("Mean memory of a table."))
     deal_log = fields.Nested(DealLogAnswer, required=True)
+    audit = fields.Nested(AuditAnswer, required=True, allow_none=True, metadata=described("Null: there was none yet."))
 
 
 class DeadLetter(Answer):

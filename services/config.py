@@ -29,6 +29,15 @@ def _port(value: str) -> int:
     return number
 
 
+def _hour(value: str) -> int | None:
+    if value == "off":
+        return None
+    number = _whole(value)
+    if number > 23:
+        raise ValueError("must be from 0 to 23, or off")
+    return number
+
+
 def _partitions(value: str) -> int:
     number = _whole(value)
     if not 1 <= number <= 256:
@@ -106,6 +115,14 @@ class Config:
     archive_redis_url: str | None = _setting(
         "ARCHIVE_REDIS_URL", _store, None,
         "The login with which the jobs archive finished deals. Unset: REDIS_URL.",
+    )
+    nightly_redis_url: str | None = _setting(
+        "NIGHTLY_REDIS_URL", _store, None,
+        "The login with which the nightly audit reads everything. Unset: REDIS_URL.",
+    )
+    audit_hour: int | None = _setting(
+        "MARIAS_AUDIT_HOUR", _hour, 2,
+        "From which hour (UTC, 0 to 23) on everything is audited each night; off: never.",
     )
     store_users: Path | None = _setting(  # noqa: RUF009  It is a field.
         "MARIAS_STORE_USERS", Path, None,

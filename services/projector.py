@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from services.archive import folder
 from services.config import Config
-from services.jobs.queue import bots, deals, put_archive_deals, put_bot_moves, put_close_tables
+from services.jobs.queue import bots, deals, put_archive_deals, put_bot_moves, put_close_tables, put_nightly_audit
 from services.processes import archiving, bot_turns, settlement
 from services.processes.follow import UNHURRIED_SECONDS, Follower
-from services.processes.sweep import Asked, Close, sweep
+from services.processes.sweep import Asked, Close, Nightly, sweep
 from services.projections.subscription import Subscription
 from services.records import Clerk
 from services.signing import Signer
@@ -94,7 +94,9 @@ def parts(config: Config) -> list[Part]:
     ask_to_archive = partial(put_archive_deals, finished) if archives else None
     hours = config.lobby_hours
     close = Close(hours * 3_600_000, partial(put_close_tables, queue)) if hours else None
-    asked = Asked(ask_for, ask_to_archive, close)
+    hour = config.audit_hour
+    audit = None if hour is None else Nightly(hour, partial(put_nightly_audit, queue))
+    asked = Asked(ask_for, ask_to_archive, close, audit)
     return [
         Part("projections", Subscription(stores[0], partitions).run),
         Part("bots", follow_bots.run),

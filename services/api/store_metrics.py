@@ -65,6 +65,11 @@ def _metrics(fare: Fare) -> Iterator[Metric]:
     yield _gauge("deal_log_signed", "Those that the last signed head covers.", fare.log.signed)
     yield _gauge("deal_log_refused", "1 if no head is signed because the log is not what it was.", bool(fare.log.wrong))
     yield _gauge("deal_log_stuck", "Tables whose finished deals cannot be logged.", fare.log.stuck)
+    if (audit := fare.audited) is not None:
+        yield _gauge("audit_faults", "Faults that the last nightly audit found.", audit.faults)
+        yield _gauge("audit_ended_seconds", "When that ended, since the epoch.", audit.ended / 1000)
+        yield _gauge("audit_deals", "Deals that it decided again.", audit.deals)
+        yield _gauge("audit_not_read", "Tables of which it could not read everything.", audit.missing)
     yield from _jobs(fare)
     yield from _counted(fare.tallies)
 

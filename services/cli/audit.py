@@ -55,6 +55,7 @@ Exit status:
               help="Keep what is done in FILE, and go on there if it exists. Default: a file in the data folder.")
 @click.option("--fresh", is_flag=True, help="Begin anew, whatever an earlier audit has left.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--night", hidden=True, help="Slowly, and keep the result for `marias status` as that of this night.")
 @click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="The data folder of the system.")
 def audit(table: str | None, **options: Any) -> None:
     """The command."""
@@ -70,7 +71,8 @@ def audit(table: str | None, **options: Any) -> None:
     config = Config.from_environment().given(data=options["data"])
     file = _state_file(config, options["resume"])
     try:
-        report = _audited(config, table, alone, file, fresh=options["fresh"])
+        night = options["night"]
+        report = _of_night(config, night) if night else _audited(config, table, alone, file, fresh=options["fresh"])
     except KeyboardInterrupt:
         show("")
         click.echo(f"stopped; {_goes_on(file)}", err=True)
@@ -109,6 +111,32 @@ def _audited(config: Config, table: str | None, alone: Path | None, file: Path |
     with opened(config) as redis, _notes(file, f"{table or 'all'} at {where}", fresh=fresh) as notes:
         partitions = all_partitions(kept(redis, config.partitions))
         return whole(Installation(redis, archive, partitions), notes, _progress(), only=table or "")
+
+
+def _of_night(config: Config, night: str) -> "Report":
+    """What the nightly job runs. Another one that is at it is left alone."""
+    from services.audit.nightly import Busy, LostHold, audit_night
+    from services.audit.run import Installation
+    from services.store.keys import all_partitions
+
+    archive = config.archive_beside if config.archive_beside.is_dir() else None
+    file = config.data / "nightly.state" if config.data.is_dir() else None
+    try:
+        with opened(config) as redis, _notes(file, f"the night of {night}", fresh=_is_other(file, night)) as notes:
+            return audit_night(Installation(redis, archive, all_partitions(config.partitions)), notes, night)
+    except (Busy, LostHold):
+        sys.exit(0)
+
+
+def _is_other(file: Path | None, night: str) -> bool:
+    """Was the state left by the audit of another night?"""
+    from services.audit.notes import Notes, NotOurs
+
+    try:
+        Notes(file, f"the night of {night}").close(is_done=False)
+    except NotOurs:
+        return True
+    return False
 
 
 @contextmanager

@@ -111,6 +111,7 @@ def page(fare: "Fare") -> list[str]:
     ]
     if fare.jobs is None:
         lines.append("jobs      their store does not answer")
+    lines.append(f"audit     {_audited(fare)}")
     told = [each for each in parts if each.waiting or each.dead or each.frozen or each.stuck or not each.owner]
     if told:
         lines.append(f"{'partition':<10}{'waiting':>8}{'oldest s':>10}{'dead':>6}{'frozen':>8}{'stuck':>7}  owner")
@@ -119,6 +120,15 @@ def page(fare: "Fare") -> list[str]:
         f"{_or(each.stuck):>7}  {each.owner or '-'}" for each in told
     ]
     return lines
+
+
+def _audited(fare: "Fare") -> str:
+    found = fare.audited
+    if found is None:
+        return "none yet"
+    word = f"{found.faults} faults" if found.faults else "clean"
+    hours = (fare.at - found.ended) / 3_600_000
+    return f"of {found.night}, {hours:.1f} h ago: {word}; {found.deals:,} deals of {found.tables:,} tables"
 
 
 def _server(server: Any) -> str:

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from redis.exceptions import RedisError
 from rq import Queue
@@ -10,9 +11,10 @@ from rq import Queue
 from services.config import Config
 from services.envelope import sender_of
 from services.intake import attach
+from services.jobs import nightly
 from services.jobs.queue import bots, deals
 from services.jobs.quick import QuickWorker
-from services.jobs.store import use
+from services.jobs.store import use, use_auditor
 from services.store.connect import connect
 
 WORKER_SECONDS = 30
@@ -29,12 +31,23 @@ def run(config: Config) -> None:
     assert config.jobs_redis_url is not None, "the role `jobs` is run with the address of its queue"
     redis = attach(connect(config.redis_url, replicas=config.replicas), sender_of(config.keys))
     use(redis, config.archive, connect(config.archive_redis_url or config.redis_url, replicas=config.replicas))
+    use_auditor(_auditor_settings(config))
     jobs_store = connect(config.jobs_redis_url, blocking=True)
     queue = bots(jobs_store)
     # Bots come first: somebody waits for them. Without a folder here, another's worker archives.
     queues = [queue] if config.archive is None else [queue, deals(jobs_store)]
-    while not _work(queues):
-        time.sleep(PAUSE_SECONDS)
+    try:
+        while not _work(queues):
+            time.sleep(PAUSE_SECONDS)
+    finally:
+        nightly.end()
+
+
+def _auditor_settings(config: Config) -> dict[str, str]:
+    """The variables of an audit: a login that reads everything and changes nothing, and no other login."""
+    url = config.nightly_redis_url or config.redis_url
+    told = replace(config, redis_url=url, jobs_redis_url=None, archive_redis_url=None, nightly_redis_url=None)
+    return told.to_environment()
 
 
 def _work(queues: Sequence[Queue]) -> bool:

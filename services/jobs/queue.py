@@ -30,6 +30,10 @@ ARCHIVE_SECONDS_MAX = 30
 CLOSE_TABLES = "services.jobs.close_tables.close_tables"
 CLOSE_SECONDS_MAX = 30
 
+NIGHTLY_AUDIT = "services.jobs.nightly.nightly_audit"
+NIGHTLY_SECONDS_MAX = 30
+"""Of the job, which only starts a process; while that runs it is asked for again and does nothing."""
+
 Turn = tuple[str, int]
 """A table, and the version at which a bot is to act."""
 
@@ -71,6 +75,23 @@ def put_close_tables(queue: Queue, idle: Sequence[Turn]) -> bool:
             unique=True,
             timeout=CLOSE_SECONDS_MAX,
             ttl=CLOSE_SECONDS_MAX,
+            description="",
+        )
+    except DuplicateJobError:
+        return False
+    return True
+
+
+def put_nightly_audit(queue: Queue, night: str) -> bool:
+    """Ask for the audit of a night; False when that waits already."""
+    try:
+        queue.enqueue_call(
+            NIGHTLY_AUDIT,
+            args=(night,),
+            job_id=f"audit-{night}",
+            unique=True,
+            timeout=NIGHTLY_SECONDS_MAX,
+            ttl=NIGHTLY_SECONDS_MAX,
             description="",
         )
     except DuplicateJobError:

@@ -7,6 +7,7 @@ from redis import Redis
 _reached: list[Redis] = []
 _archive: list[Path] = []
 _archiving: list[Redis] = []
+_auditor: list[dict[str, str]] = []
 
 
 def use(redis: Redis, archive: Path | None = None, archiving: Redis | None = None) -> None:
@@ -17,6 +18,17 @@ def use(redis: Redis, archive: Path | None = None, archiving: Redis | None = Non
     _reached[:] = [redis]
     _archiving[:] = [redis if archiving is None else archiving]
     _archive[:] = [] if archive is None else [archive]
+
+
+def use_auditor(settings: dict[str, str]) -> None:
+    """From now on audits are started with these variables, which tell them their own login."""
+    _auditor[:] = [settings]
+
+
+def auditor_settings() -> dict[str, str]:
+    """What was given to `use_auditor`."""
+    [settings] = _auditor
+    return settings
 
 
 def archive_folder() -> Path:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from services.store import deal_log, leases, standing, tallies
+from services.store import audited, deal_log, leases, standing, tallies
+from services.store.audited import Result
 from services.store.deal_log import NO_LOG, State
 from services.store.durability import keeps_log
 from services.store.standing import Seen, Standing
@@ -50,6 +51,8 @@ class Fare(NamedTuple):
     tallies: dict[str, int]
     table_bytes: int | None
     log: State = NO_LOG
+    audited: Result | None = None
+    """How the last nightly audit ended; None: there was none."""
 
 
 def fare(redis: Redis, jobs: Redis | None, partitions: Sequence[str], *, sampled: bool = False) -> Fare:
@@ -64,6 +67,7 @@ def fare(redis: Redis, jobs: Redis | None, partitions: Sequence[str], *, sampled
         tallies.read(redis),
         standing.table_bytes(redis, partitions) if sampled else None,
         _log(redis),
+        audited.last(redis),
     )
 
 
@@ -73,6 +77,7 @@ def document(found: Fare) -> dict[str, Any]:
         "servers": [each._asdict() for each in found.servers],
         "workers": [each.name for each in found.workers],
         "partitions": [partition_row(each) for each in found.partitions],
+        "audit": None if found.audited is None else _audit(found.audited, found.at),
         "jobs": None if found.jobs is None else [
             {"queue": each.queue, "waiting": each.waiting, "oldest_seconds": each.oldest_ms / 1000,
              "failed": each.failed} for each in found.jobs
@@ -82,6 +87,14 @@ def document(found: Fare) -> dict[str, Any]:
             "size": found.log.size, "signed": found.log.signed, "stuck": found.log.stuck, "wrong": found.log.wrong,
             "signed_seconds_ago": max(0, found.at - found.log.at) / 1000 if found.log.signed else None,
         },
+    }
+
+
+def _audit(result: Result, at: int) -> dict[str, Any]:
+    return {
+        "night": result.night, "ended_seconds_ago": max(0, at - result.ended) / 1000, "tables": result.tables,
+        "deals": result.deals, "entries": result.entries, "faults": result.faults, "first_fault": result.first,
+        "not_read": result.missing, "not_checked": result.unchecked,
     }
 
 

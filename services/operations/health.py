@@ -15,13 +15,20 @@ HEAD_MS_MAX = 300_000
 
 def troubles(fare: Fare, replicas: int = 0) -> list[str]:
     """Why the system is not healthy; [] when it is. `replicas` are those that must confirm a write."""
-    return [*_servers(fare, replicas), *_workers(fare), *_partitions(fare), *_jobs(fare), *_log(fare)]
+    return [*_servers(fare, replicas), *_workers(fare), *_partitions(fare), *_jobs(fare), *_log(fare), *_audit(fare)]
 
 
 def warnings(fare: Fare) -> list[str]:
     """What works and may yet cost something one day."""
     said = (warning for each in fare.servers for warning in power_cut(aof=each.aof, fsync=each.fsync))
     return list(dict.fromkeys(said))
+
+
+def _audit(fare: Fare) -> Iterator[str]:
+    found = fare.audited
+    if found is not None and found.faults:
+        yield (f"the audit of {found.night} found {found.faults} faults, the first: {found.first}:"
+               " look with marias audit --all")
 
 
 def _servers(fare: Fare, replicas: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from redis import Redis
 from redis.exceptions import RedisError
 
-from services.processes import archiving, bot_turns, idle, settlement
+from services.processes import archiving, bot_turns, idle, nightly, settlement
 from services.store.outbox import START, handled, place, trim_logs
 from services.store.outputs import checkpoints
 from services.store.wire import StoreUnavailable, store_ms
@@ -17,6 +17,7 @@ BOTS_SECONDS = 0.5
 CHIPS_SECONDS = 10.0
 TRIM_SECONDS = 60.0
 IDLE_SECONDS = 600.0
+NIGHTLY_SECONDS = 60.0
 ARCHIVE_SECONDS = 20.0
 """Deals that go to the archive together cost less, and nobody waits for them."""
 PAUSE_SECONDS = 0.25
@@ -31,12 +32,20 @@ class Close(NamedTuple):
     ask: idle.Ask
 
 
+class Nightly(NamedTuple):
+    """From which hour (UTC) on everything is audited, and who is asked to."""
+
+    hour: int
+    ask: nightly.Ask
+
+
 class Asked(NamedTuple):
-    """Who does what this finds: makes bots move, archives deals, closes tables. None: nobody does."""
+    """Who does what this finds: makes bots move, archives deals, closes tables, audits. None: nobody does."""
 
     bots: bot_turns.Ask
     archive: archiving.Ask | None = None
     close: Close | None = None
+    audit: Nightly | None = None
 
 
 def sweep(redis: Redis, partitions: Sequence[str], asked: Asked, should_stop: Callable[[], bool]) -> None:
@@ -50,6 +59,8 @@ def sweep(redis: Redis, partitions: Sequence[str], asked: Asked, should_stop: Ca
         rounds.append((ARCHIVE_SECONDS, lambda: archiving.ask(redis, partitions, archive)))
     if (close := asked.close) is not None:
         rounds.append((IDLE_SECONDS, lambda: close_idle(redis, partitions, close)))
+    if (audit := asked.audit) is not None:
+        rounds.append((NIGHTLY_SECONDS, lambda: audit_nightly(redis, audit)))
     due = [0.0] * len(rounds)
     while not should_stop():
         for number, (seconds, look) in enumerate(rounds):
@@ -69,6 +80,14 @@ def close_idle(redis: Redis, partitions: Sequence[str], close: Close) -> None:
         idle.ask(redis, partitions, close.idle_ms, close.ask)
     except RedisError as error:
         _log.warning("the queue of jobs is away, idle tables are closed later: %s", error)
+
+
+def audit_nightly(redis: Redis, audit: Nightly) -> None:
+    """Ask for the audit of this night."""
+    try:
+        nightly.ask(redis, audit.hour, audit.ask)
+    except RedisError as error:
+        _log.warning("the queue of jobs is away, the audit begins later: %s", error)
 
 
 def chips(redis: Redis, partitions: Sequence[str]) -> None:

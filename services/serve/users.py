@@ -81,7 +81,8 @@ def told_to(role: str, config: Config, passwords: Mapping[str, str]) -> Config:
     queue = login(config.jobs_redis_url, role, passwords) if config.jobs_redis_url and role in QUEUES else None
     audit = login(config.audit_redis_url or config.redis_url, "auditor", passwords) if role == "projector" else None
     archive = login(config.archive_redis_url or config.redis_url, "archive", passwords) if role == "jobs" else None
+    nightly = login(config.nightly_redis_url or config.redis_url, "audit", passwords) if role == "jobs" else None
     return replace(
         config, redis_url=login(config.redis_url, role, passwords), jobs_redis_url=queue, audit_redis_url=audit,
-        archive_redis_url=archive, store_users=None,
+        archive_redis_url=archive, nightly_redis_url=nightly, store_users=None,
     )

@@ -65,6 +65,8 @@ _RECORDS = "m:{records}:*"
 _PUSHED = "m:{p??}:push"
 _BELL = "m:{p??}:bell"
 
+_AUDITED = "m:{audit}:last"
+"""How the last audit ended: places, and nothing that lies there."""
 _LOG = "m:{deals}:*"
 """The log of finished deals: it tells no card."""
 
@@ -78,7 +80,7 @@ _API = Rights(
     (
         *_FROM_INTAKE,
         *_m("lease", "log", "hd", "acct:*", "tr:*", "post:*"),
-        *("m:{workers}:live", "m:{workers}:sum", _LOG),
+        *("m:{workers}:live", "m:{workers}:sum", _LOG, _AUDITED),
         *_pj("cp", "fold:*", "frozen", "bank:*", "rec:*", "score:*", "bal:*"),
         *("pj:{lobby}:tables", "pj:{lobby}:order"),
     ),
@@ -106,7 +108,7 @@ ROLES: Mapping[str, Rights] = {
     ),
     "projector": Rights(
         _ALL | _PROCESSES | _QUEUE | _words("getrange setrange strlen"),
-        _m("ev:*", "vw:*", "tables", "due", "st"),
+        (*_m("ev:*", "vw:*", "tables", "due", "st"), _AUDITED),
         (
             *_m("log", "hd", "stuck", "buys", "todo", "arch", "unl", "acct:*", "tr:*", "post:*"),
             *(_LOG, _MARK, "pj:*", "rq:*"),
@@ -128,11 +130,23 @@ ROLES: Mapping[str, Rights] = {
         _ALL | _LISTEN | _words("hget hmget xrange xrevrange"),
         (*_m("dlq", "ev:*", "vw:*", "arch"), *_pj("sec:*", "bank:*")), (), (_RECORDS,),
     ),
+    "audit": Rights(
+        _ALL | _words(
+            "get set del exists scan hget hmget hgetall hexists hlen hscan smembers sismember xrange xrevrange xlen"
+            " zscore zcard getrange"
+        ),
+        (
+            *_m("ev:*", "vw:*", "fd:*", "sn:*", "dd:*", "in:*", "tables", "arch", "acct:*", "tr:*", "post:*", "buys"),
+            *_m("hd", "log"), *("pj:*", _LOG),
+        ),
+        ("m:{audit}:*",),
+    ),
     "status": Rights(
         _ALL | _words("get hget hlen hgetall scard srandmember xlen xrange zcard zrange llen lindex config|get"),
         (
             *_m("log", "tables", "lease", "st", "hd"),
-            *_pj("cp", "frozen"), "m:{workers}:live", "m:{workers}:sum", "m:{deals}:st", "m:{deals}:stuck", "rq:*",
+            *_pj("cp", "frozen"), "m:{workers}:live", "m:{workers}:sum", "m:{deals}:st", "m:{deals}:stuck", _AUDITED,
+            "rq:*",
         ),
         _m("cmd"),
         (),

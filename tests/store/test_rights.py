@@ -7,7 +7,7 @@ from redis import Redis
 from redis.exceptions import NoPermissionError, ResponseError
 
 from services.intake import Submitted, submit
-from services.store import asking, channels, keys, leases, log_keys, rights, routing, views
+from services.store import asking, audited, channels, keys, leases, log_keys, rights, routing, views
 from services.store.append import apply_many
 from services.store.connect import connect
 from services.store.wire import ask, ask_many
@@ -31,6 +31,7 @@ KINDS = {
     "hold": keys.hold(f"p{PARTITION}"), "fresh": keys.scratch(keys.bank(TABLE)), "queue": "rq:queue:bots",
     "logs": log_keys.state(), "logs_stuck": log_keys.stuck(), "leaves": log_keys.leaves(),
     "of": log_keys.table(TABLE), "nodes": log_keys.nodes(0, 0), "unl": keys.unlogged(PARTITION),
+    "audited": audited.LAST, "audit_lock": audited.LOCK,
     "mark": routing.mark(f"p{PARTITION}"), "mine": "somebody:elses",
 }
 """A real name of each kind of key, and one that is none of ours."""
@@ -43,24 +44,26 @@ PROJECTED = "fold frozen bank rec sec score bal lobby order versions cp lobby_cp
 
 CLIENTS = "st dd tables vw fd"
 MAY_READ = {
-    "api": f"{CLIENTS} {LOG} lease log hd sum acct tr post roll cp fold frozen bank rec score bal lobby order",
+    "api": f"{CLIENTS} {LOG} audited lease log hd sum acct tr post roll cp fold frozen bank rec score bal lobby order",
     "push": CLIENTS,
     "worker": "",
-    "projector": "ev vw tables due st",
+    "projector": "ev vw tables due st audited",
     "jobs": CLIENTS,
     "archive": "tables",
     "auditor": "dlq sec ev vw arch bank",
-    "status": "log tables lease st hd cp frozen roll sum queue logs logs_stuck",
-    "operator": f"{TABLES} queue",
+    "audit": f"ev vw fd sn dd in tables arch acct tr post buys hd log {PROJECTED} {LOG}",
+    "status": "log tables lease st hd cp frozen roll sum queue logs logs_stuck audited",
+    "operator": f"{TABLES} audited audit_lock queue",
 }
 MAY_READ_AND_WRITE = {
     "api": "cmd in rl mark",
     "push": "cmd in rl mark",
-    "worker": TABLES,
+    "worker": f"{TABLES} audited audit_lock",
     "projector": f"mark log hd stuck buys todo unl {LOG} arch acct tr post {PROJECTED} queue",
     "jobs": "cmd in rl queue mark",
     "archive": "mark ev sn arch todo fold",
     "auditor": "",
+    "audit": "audited audit_lock",
     "status": "cmd",
     "operator": f"cmd in rl mark {LOG} dlq dlh {PROJECTED} fresh",
 }
@@ -92,6 +95,8 @@ COMMANDS = {  # Those that take keys.
     "jobs": f"{INTAKE} hmget xrange {QUEUE}",
     "archive": "evalsha hget hset smembers xrange xrevrange xtrim zadd zrange zrem zscore",
     "auditor": "evalsha hget hmget xrange xrevrange",
+    "audit": "evalsha get set del exists hget hmget hgetall hexists hlen hscan smembers sismember xrange xrevrange xlen"
+             " zscore zcard getrange",
     "status": "evalsha get hget hlen hgetall scard srandmember xlen xrange zcard zrange llen lindex",
     "operator": f"{PROCESSES} unlink rename xdel sismember hstrlen memory|usage srandmember llen lindex"
                 " getrange setrange strlen",
@@ -104,13 +109,14 @@ LISTEN = "publish subscribe unsubscribe spublish ssubscribe sunsubscribe"
 LISTENERS = ("api", "push", "front", "worker", "auditor", "operator")
 KEYLESS = {
     "projector": "publish unwatch multi exec client|list", "jobs": "publish spublish unwatch multi exec client|list",
-    "status": "config|get", "operator": "scan config|get",
+    "status": "config|get", "audit": "scan", "operator": "scan config|get",
 }
 COMMANDS["front"] = COMMANDS["api"]
 LOOKS = {  # Commands that only read. Of all others it is taken that they write.
     "hget", "hmget", "hgetall", "hlen", "hexists", "hstrlen", "exists", "get", "xrange", "xrevrange", "xlen", "xread",
     "scard", "sismember", "smembers", "zcard", "zrange", "zrangebyscore", "zrangebylex", "zrevrangebylex", "zscore",
     "llen", "lindex", "srandmember", "lrange", "lpos", "memory|usage", "watch", "pttl", "getrange", "strlen",
+    "hscan",
 }
 
 
