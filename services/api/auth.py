@@ -79,6 +79,7 @@ OPEN = frozenset({
     "pages.get_home",
     "pages.get_table",
     "pages.get_replay",
+    "pages.get_proof",
     "pages.get_bank",
     "pages.get_login",
     "pages.post_login",

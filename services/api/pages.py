@@ -103,6 +103,20 @@ def get_replay(page: Page, table: str, deal: str) -> flask.Response:
     return _html(replay_page(page, msgspec.json.decode(gzip.decompress(found)), asked=seat, has_next=has_next))
 
 
+@blueprint.get("/replay/<table>/<deal>/proof")
+@_page
+def get_proof(page: Page, table: str, deal: str) -> flask.Response:
+    """The proof that a deal was fair, as a file, as `GET /v1/tables/{table}/deals/{deal}/proof` answers it."""
+    code = request.args.get("code", "")
+    wait_for_deal(table, look_at(table, code, Wish.READ).table)
+    found = asked("proof", table, int(deal), code=code) if _NUMBER.fullmatch(deal) else None
+    if found is None:
+        raise Problem("not_found", "There is no such deal yet, or nothing was committed to before it.")
+    response = Response(found, mimetype="application/json")
+    response.headers["Content-Disposition"] = f'attachment; filename="{table}-{deal}.proof.json"'
+    return response
+
+
 @blueprint.get("/bank/<table>")
 @_page
 def get_bank(page: Page, table: str) -> flask.Response:

@@ -281,6 +281,7 @@ def _level(level: int) -> str:
 _KINDS: Final = {
     "card_played": "play", "deal_ended": "end", "deal_started": "deal", "sat_down": "table", "became_ready": "table",
     "table_opened": "table", "seat_left": "table", "seat_freed": "table",
+    "nonce_committed": "table", "deal_committed": "table", "nonce_revealed": "table",
 }
 
 

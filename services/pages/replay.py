@@ -55,10 +55,15 @@ def replay_page(page: Page, document: dict[str, Any], *, asked: str, has_next: b
     ending = [Row(each.version, each.lines[each.kind == "play":]) for each in shown if each.result]
     return render(
         "replay.html", page, table=document["table"], deal=document["deal"], frames=shown,
-        finished=document["finished"], has_next=has_next, asked=asked,
+        finished=document["finished"], has_proof=_has_proof(moments), has_next=has_next, asked=asked,
         eyes=_eyes(page, document), opening=_opening(shown),
         before=_rows(shown, "table"), calls=_rows(shown, "deal", "call"), tricks=_tricks(shown), ending=ending,
     )
+
+
+def _has_proof(moments: Sequence[dict[str, Any]]) -> bool:
+    """Whether something was committed to before the cards were dealt; deals of older builds have no proof."""
+    return any(event["type"] == "deal_committed" for moment in moments for event in moment["events"])
 
 
 def _without_crowds(shown: Sequence[Frame]) -> list[Frame]:

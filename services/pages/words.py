@@ -58,6 +58,7 @@ ENGLISH: Final = Labels(
         "table_opened": "The table is opened", "sat_down": "{name} sits down", "became_ready": "{name} is ready",
         "seat_left": "{name} leaves", "hand_completed": "{name} takes up the other five cards",
         "play_began": "{name} leads",
+        "deal_committed": "The order of the cards is sealed", "nonce_revealed": "{name} opens a share of the shuffle",
     },
     text={
         "replay": "Replay", "deal": "Deal {deal}", "table": "Table", "bank": "Chips", "bank_of": "Chips of the table",
@@ -104,6 +105,7 @@ CZECH: Final = Labels(
     events={
         "table_opened": "Stůl je otevřen", "sat_down": "Přisedá {name}", "became_ready": "{name} je připraven(a)",
         "seat_left": "Odchází {name}", "hand_completed": "{name} bere druhých pět karet", "play_began": "Vynáší {name}",
+        "deal_committed": "Pořadí karet je zapečetěno", "nonce_revealed": "{name} otevírá svůj podíl na míchání",
     },
     text={
         "replay": "Záznam", "deal": "Hra {deal}", "table": "Stůl", "bank": "Žetony", "bank_of": "Žetony u stolu",

@@ -340,6 +340,17 @@ def test_chips_name_who_sat_there_when_he_has_gone(house, browser):
     assert 'title="Filip, ' in text
 
 
+def test_the_proof_is_a_file_with_what_its_reader_may_have(house, trio, played, browser):
+    path = f"/replay/{played}/1/proof"
+    assert f'href="{path}"' in browser.get(f"/replay/{played}/1").text
+    visitor = browser.get(path)
+    assert visitor.headers["Content-Disposition"] == f'attachment; filename="{played}-1.proof.json"'
+    assert visitor.json == house.guest("Dana").get(f"/v1/tables/{played}/deals/1/proof").json
+    browser.sign_in(trio[0])
+    assert browser.get(path).json == trio[0].get(f"/v1/tables/{played}/deals/1/proof").json != visitor.json
+    assert browser.get(f"/replay/{played}/9/proof").status_code == 404
+
+
 def test_a_form_leads_to_a_deal(browser, played):
     answer = browser.get(f"/replay?table={played}&deal=1")
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/replay/{played}/1")
