@@ -112,6 +112,15 @@ def test_only_the_next_version_is_appended(store: Redis, expected: int) -> None:
     assert everything(store) == before
 
 
+def test_what_somebody_else_has_appended_is_seen_although_the_view_does_not_tell(store: Redis) -> None:
+    lease = claim(store)
+    apply_many(store, [entry(position(lease, 1), 0)])
+    store.xadd(EVENTS, {"e": "[]"}, id="2-0")
+    assert [(each.status, each.detail) for each in apply_many(store, [entry(position(lease, 2), 1)])] == [
+        ("conflict", b"2")
+    ]
+
+
 def test_a_refusal_that_was_decided_on_another_version_is_not_written(store: Redis) -> None:
     lease = claim(store)
     apply_many(store, [entry(position(lease, 1), 0)])
