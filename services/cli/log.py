@@ -22,6 +22,7 @@ was signed is never signed again: `marias status` says so.
 \b
   marias log check                 every line: signature, deals, root
   marias log restore               append to the store's log what only the file has
+  marias log receipt RECEIPT       is what was signed for a player still what the table's events say?
 """
 
 _data = click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="The data folder.")
@@ -80,6 +81,43 @@ def restore(data: Path | None) -> None:
         except CannotServe as error:
             raise click.ClickException(str(error)) from error
     click.echo(f"{added} deals appended to the log from {config.heads_outside}")
+
+
+@log.command()
+@_data
+@click.argument("receipts", nargs=-1, required=True, metavar="RECEIPT...")
+def receipt(data: Path | None, receipts: tuple[str, ...]) -> None:
+    """Hold signed receipts (compact JWS, as `GET …/receipts/{key}` gives them) against the events of their tables.
+
+    The exit status is 1 if one was not signed by the keys of the data folder, or if the events deny it: then the
+    command was lost, or the table's past was written anew, and the place is named.
+    """
+    from services.cli.roles import opened, with_store
+    from services.receipts import read
+    from services.signing import BadSignature, Signer
+    from services.store.cold import PastMissing
+    from services.store.history import BrokenStream, entries_after
+    from services.written import Written
+
+    config = with_store(Config.from_environment().given(data=data))
+    signer, tables, denials = Signer(config.receipt_keys), dict[str, Written](), 0
+    with opened(config) as redis:
+        for number, statement in enumerate(receipts, 1):
+            show(f"receipts: {number} of {len(receipts)}")
+            try:
+                said = read(signer.find, statement)
+                if said.table not in tables:
+                    tables[said.table] = Written(said.table, entries_after(redis, said.table, 0))
+                words = f"{said.table} version {said.version}: {said.status}, as the events have it"
+                if (denied := tables[said.table].denies(said)) is not None:
+                    words = f"DENIED at {denied.table} version {denied.version}, {denied.field}: {denied.reason}"
+            except (BadSignature, BrokenStream, PastMissing) as error:
+                words = f"DENIED: {error}"
+            show("")
+            click.echo(f"{number}: {words}")
+            denials += words.startswith("DENIED")
+    if denials:
+        raise click.ClickException(f"{denials} of {len(receipts)} receipts are denied.")
 
 
 def restored(redis: "Redis", config: Config) -> int:

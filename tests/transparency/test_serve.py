@@ -10,6 +10,8 @@ import time
 import pytest
 
 from engine import merkle
+from services.receipts import read, signed
+from services.signing import Signer
 from services.store import chain
 from tests import sources
 from tests.program.running import Running
@@ -71,6 +73,31 @@ def test_a_log_outlives_kills_of_its_keeper_and_the_loss_of_the_store(tmp_path):
         assert head(server, bearer, DEALS) == last
         assert before == [server.call("GET", f"/v1/log/inclusion?table={table}&deal={deal}", **bearer)
                           for deal in range(1, DEALS + 1)]
+
+
+def test_a_receipt_is_held_against_the_events(tmp_path):
+    data = tmp_path / "data"
+    with Running(data) as server:
+        _, player = server.call("POST", "/v1/players", {"name": "Ana"})
+        bearer = {"Authorization": f"Bearer {player['token']}"}
+        _, opened = server.call("POST", "/v1/tables", {"game": "voleny"}, **bearer)
+        path = f"/v1/tables/{opened['table']}"
+        server.call("POST", f"{path}/commands", {"type": "sit"}, **bearer, **{"Idempotency-Key": "k"})
+        asked = f"{path}/receipts/k"
+        told = until(lambda: (found := server.call("GET", asked, **bearer)[1])["status"] != "queued" and found)
+        held = marias(data, "log", "receipt", told["signed"])
+        assert held.stdout == f"1: {opened['table']} version 2: applied, as the events have it\n", held.stderr
+
+        signer = Signer(data / "keys" / "receipts")
+        said = read(signer.find, told["signed"])
+        others = [said._replace(hash="A" * 43), said._replace(version=9), said._replace(key="other")]
+        statements = [told["signed"], *(signed(signer, each) for each in others), told["signed"][:-9]]
+        denied = marias(data, "log", "receipt", *statements)
+        assert denied.returncode == 1
+        fields = ["applied, as", "2, hash:", "9, version:", "2, key:", "DENIED: It was not signed"]
+        for line, words in zip(denied.stdout.splitlines(), fields, strict=True):
+            assert words in line
+        assert "4 of 5 receipts are denied" in denied.stderr
 
 
 def test_a_store_that_has_lost_its_log_is_told_and_the_log_can_be_appended_again(tmp_path):
