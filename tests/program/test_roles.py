@@ -79,6 +79,8 @@ def test_a_command_goes_through_all_of_them(apart):
         time.sleep(0.05)
     assert sum(bank["balances"]) == 0
     assert bank["balances"] == bank["deals"][0]["payments"]
+    with _call(f"{apart['api']}/v1/tables/{table}/deals/1/replay", token) as answer:
+        assert json.load(answer)["finished"], "the projector reads the events for the API"
 
 
 def test_the_api_alone_has_no_streams_and_push_alone_no_tables(apart):
