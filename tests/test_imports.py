@@ -89,8 +89,9 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     ),
     "services.pages": ({"services.pages", "services.replay.story", "services.replay.words"}, {"jinja2", "markupsafe"}),
     "services.exchange": (
-        RULES | {"services.exchange", "services.regular", "services.store", "services.worker.held"},
-        {"redis", "defusedxml"},
+        RULES | {"services.exchange", "services.regular", "services.store", "services.worker.held", "services.signing",
+                 "services.transparency"},
+        {"redis", "defusedxml", "msgspec"},
     ),
     "services.cli": (
         RULES | {"services"}, {"click", "rich", "redis", "msgspec", "httpx", "websockets", "structlog"},

@@ -39,7 +39,7 @@ def marias(scratch: Path, *words: str, stdin: Path | None = None, environment: d
     with Path("/dev/null" if stdin is None else stdin).open("rb") as source:
         done = subprocess.run(
             [sys.executable, "-c", _WEIGHED, str(told), *words], stdin=source, capture_output=True, text=True,
-            errors="replace", check=False, timeout=300, cwd=sources.ROOT, env={**os.environ, **(environment or {})},
+            errors="replace", check=False, timeout=900, cwd=sources.ROOT, env={**os.environ, **(environment or {})},
         )
     return Weighed(done.returncode, done.stdout, done.stderr, int(told.read_text()) / 1024)
 

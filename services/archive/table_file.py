@@ -5,17 +5,18 @@
 {"format": "marias-archive/1", "table": "t-1f-…", "deal": 1, …}   and the entries of the first deal
 {"format": "marias-archive/1", "table": "t-1f-…", "deal": 2, …}   and so on
 {"format": "marias-rest/1", "table": "t-1f-…", "deal": 3, "first": 105, "last": 131, …}
-{"format": "marias-table-end/1", "table": "t-1f-…", "version": 131, "deals": 2, "head": "…"}
+{"format": "marias-table-end/1", "table": "t-1f-…", "version": 131, "deals": 2, "head": "…", "proof": {…}}
 ```
 
 The first frame names the table and the version at which it was written. Each finished deal follows in a frame that is
 byte for byte its file in the archive (`format.py`), with its place in the hash chain; a last part, the rest, has the
 entries since, of the deal that is not at its end. The last frame says how much there must have been: without it the
-file was cut off. `head` is the hash of the chain at `version`. `zstd -dc FILE` prints all lines. The events tell every
-card. Readers pass over members of these lines that they do not know.
+file was cut off. `head` is the hash of the chain at `version`; `proof` is what the log of finished deals proves of
+them (`services/exchange/proofs.py`), null where it proves nothing yet. `zstd -dc FILE` prints all lines. The events
+tell every card. Readers pass over members of these lines that they do not know.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO, Final, NamedTuple
 
 import msgspec
@@ -50,6 +51,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     deals: int
     head: str
+    proof: Any = None
 
 
 class Part(NamedTuple):
@@ -65,8 +67,12 @@ _decode_end = msgspec.json.Decoder(End).decode
 _format_of = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-def packed_table(table: str, version: int, entries: Iterable[RawEntry]) -> Iterator[bytes]:
+def packed_table(
+    table: str, version: int, entries: Iterable[RawEntry], prove: Callable[[int], object] = lambda deals: None
+) -> Iterator[bytes]:
     """The frames of a file of `table`; `entries` are its whole past up to `version`.
+
+    `prove` is asked at the end for the proof of so many deals, as JSON.
 
     Raises BadArchive when the entries are not linked or end elsewhere, and as reading them does.
     """
@@ -79,7 +85,7 @@ def packed_table(table: str, version: int, entries: Iterable[RawEntry]) -> Itera
         yield pack(deal, DEAL if part.is_finished else REST)
     if seen != version:
         raise BadArchive(f"{table} ends with version {seen}, not {version}")
-    end = End(format=END, table=table, version=version, deals=deals, head=head)
+    end = End(format=END, table=table, version=version, deals=deals, head=head, proof=prove(deals))
     yield compress(_encode(end) + b"\n")
 
 

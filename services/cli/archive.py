@@ -2,9 +2,9 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,7 +14,8 @@ from services.config import Config
 
 if TYPE_CHECKING:
     from services.archive.table_file import End
-    from services.store.cold import RawEntry
+    from services.exchange.proofs import Ended
+    from services.signing import Find
 
 HELP = """\
 The archive of finished deals: run, verify, list, add, restore.
@@ -73,17 +74,21 @@ def run(data: Path | None, table: str | None, every: bool) -> None:
 @archive.command()
 @_data
 @click.argument("place", metavar="[DIR|FILE]", required=False, type=click.Path(path_type=Path))
-def verify(data: Path | None, place: Path | None) -> None:
+@click.option("--keys", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="The public keys of the service, as /v1/.well-known/jwks.json tells them.")
+def verify(data: Path | None, place: Path | None, keys: Path | None) -> None:
     """Read every file and prove it. Exit status 1 if anything is wrong; the first fault is named.
 
-    FILE is a table that `marias export table` wrote.
+    FILE is a table that `marias export table` wrote. That its deals are in the log which the service has signed is
+    proven with --keys, else with the keys of the data folder, else with those that the file itself names.
     """
     from services.archive.folder import faults, files, tables
 
     if place is not None and not place.is_dir():
-        end, rest = _proven(place)
+        whole = _proven(place)
+        end, proof = whole.end, _proof(place, whole, keys, Config.from_environment().given(data=data))
         click.echo(f"{end.table} is whole in {place}: {end.deals} deals, version {end.version}"
-                   f"{', the last deal not at its end' if rest else ''}\nhead {end.head}")
+                   f"{', the last deal not at its end' if whole.rest else ''}\nhead {end.head}\n{proof}")
         return
     folder = _folder(data, place)
     first = next(faults(folder), None)
@@ -110,7 +115,8 @@ def add(data: Path | None, file: Path, folder: Path | None) -> None:
     from services.archive.table_file import Part, parts
     from services.regular import open_regular
 
-    end, rest = _proven(file)
+    whole = _proven(file)
+    end, rest = whole.end, whole.rest
     chosen = folder or Config.from_environment().given(data=data).archive_beside
     try:
         with open_regular(file) as packed:
@@ -118,26 +124,37 @@ def add(data: Path | None, file: Path, folder: Path | None) -> None:
             added = put(chosen, found)
     except (BadArchive, OSError) as error:
         raise click.ClickException(str(error)) from error
-    left = f"; {len(rest)} entries of the deal that is not at its end were left out" if rest else ""
+    left = f"; {rest} entries of the deal that is not at its end were left out" if rest else ""
     click.echo(f"{added} of {end.deals} deals of {end.table} added to {chosen}{left}")
 
 
-def _proven(file: Path) -> "tuple[End, Sequence[RawEntry]]":
-    """The end of a table's file, all of which is proven, and the entries of its rest."""
+class _Whole(NamedTuple):
+    """The end of a table's file that is whole, its finished deals by number, and how many entries its rest has."""
+
+    end: "End"
+    ended: "dict[int, Ended]"
+    rest: int
+
+
+def _proven(file: Path) -> _Whole:
     from services.archive.frames import BadArchive
     from services.archive.table_file import End, parts
+    from services.exchange.proofs import Ended
     from services.regular import open_regular
 
     end: End | None = None
-    rest: Sequence[RawEntry] = ()
+    ended: dict[int, Ended] = {}
+    rest = 0
     try:
         with open_regular(file) as packed:
             for number, part in enumerate(parts(packed)):  # To its end: what follows is looked at too.
                 show(f"proven: {number:,} deals")
                 if isinstance(part, End):
                     end = part
+                elif part.is_finished:
+                    ended[part.deal.deal] = Ended(part.deal.first, part.deal.last, part.deal.head)
                 else:
-                    rest = () if part.is_finished else part.deal.entries
+                    rest = len(part.deal.entries)
     except BadArchive as error:
         raise click.ClickException(f"{file}: {error}") from error
     except OSError as error:
@@ -145,7 +162,41 @@ def _proven(file: Path) -> "tuple[End, Sequence[RawEntry]]":
     finally:
         show("")
     assert end is not None
-    return end, rest
+    return _Whole(end, ended, rest)
+
+
+def _proof(file: Path, whole: _Whole, keys: Path | None, config: Config) -> str:
+    """What the log proves of a file, in words. Raises click.ClickException."""
+    from schemas.times import rfc3339
+    from services.exchange.proofs import BadProof, checked
+
+    if whole.end.proof is None:
+        return "no deal was in a signed log when it was written"
+    try:
+        find, whose = _keys(whole.end.proof, keys, config)
+        proof = checked(whole.end.proof, whole.end.table, whole.ended, find)
+    except BadProof as error:
+        raise click.ClickException(f"{file}: {error}") from error
+    return (f"{len(proof.deals)} of {whole.end.deals} deals are in the log of {proof.size} deals"
+            f" that was signed at {rfc3339(1000 * proof.at)} ({whose})")
+
+
+def _keys(proof: object, keys: Path | None, config: Config) -> "tuple[Find, str]":
+    """Whose keys the head of a log must be signed by, and that in words. Raises BadProof."""
+    from schemas.errors import Malformed
+    from schemas.json_text import read_json
+    from services import private_files
+    from services.exchange.proofs import BadProof
+    from services.signing import BadSignature, Signer, published
+
+    try:
+        if keys is not None:
+            return published(read_json(private_files.read(keys))), f"keys of {keys}"  # type: ignore[arg-type]
+        if any(config.receipt_keys.glob("*.pem")):
+            return Signer(config.receipt_keys).find, f"keys of {config.receipt_keys}"
+        return published(proof), "by keys that only the file itself names"  # type: ignore[arg-type]  # Read strictly.
+    except (BadSignature, Malformed, private_files.BadFile) as error:
+        raise BadProof(f"the keys cannot be read: {error}") from error
 
 
 @archive.command()

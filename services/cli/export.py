@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ is written holds cards that were hidden, unless --seat or --spectator says other
   marias export deals --all --out deals.jsonl      every finished deal, one record a line
   marias export deals TABLE --deal 3 | marias deal run -
   marias export deals TABLE | marias import -      each is played again by the rules
-  marias export table TABLE --out table.jsonl.zst  all of a table, with its hash chain
+  marias export table TABLE --out table.jsonl.zst  all of a table, chained and proven
   marias export ledger --player u-1f-0a1b2c3d4e5f6071 > ana.csv
   marias export ledger --all --out books.csv
 """
@@ -104,23 +104,28 @@ def deals(table: str | None, **options: Any) -> None:
 @out_option
 @_data
 def whole_table(table: str, out: Path | None, data: Path | None) -> None:
-    """Write all of TABLE into one file, with its hash chain: every finished deal, and what has happened since.
+    """Write all of TABLE into one file: every finished deal, and what has happened since, each entry in the hash chain,
+    and the proof that the deals are in the log of finished deals.
 
     The file is JSON lines, packed with zstd; `zstd -dc FILE` shows it, `marias archive verify FILE` proves it,
     `marias archive add FILE` puts its deals into another archive. It holds every card.
     """
     from services.archive.table_file import packed_table
+    from services.exchange.proofs import proof_of
+    from services.signing import Signer
     from services.store.cold import version_of
     from services.store.history import last_version, raw_after
 
     if out is None and sys.stdout.isatty():
         raise click.UsageError("It is no text: say --out FILE, or send it through a pipe.")
-    with _writing(out, data) as (redis, write, _):
+    with _writing(out, data) as (redis, write, config):
         version = last_version(redis, table)
         if not version:
             raise click.ClickException(f"There is no table {table}.")
         entries = takewhile(lambda entry: version_of(entry) <= version, raw_after(redis, table, 0))
-        for number, frame in enumerate(packed_table(table, version, entries)):
+        keys = Signer(config.receipt_keys).jwks() if any(config.receipt_keys.glob("*.pem")) else []
+        prove = partial(proof_of, redis, table, keys=keys)
+        for number, frame in enumerate(packed_table(table, version, entries, prove)):
             show(f"exported: {max(0, number - 1):,} deals")
             write(frame)
 

@@ -4,10 +4,12 @@ import csv
 import io
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import pairwise
 
 import msgspec
 import pytest
+from fakeredis import FakeRedis, FakeServer
 
 from schemas.ledger_csv import COLUMNS, Line, csv_lines, header
 from schemas.records import run_record
@@ -17,11 +19,22 @@ from services.exchange.files import import_lines
 from services.exchange.ledgers import names_at, of_player, of_table
 from services.store import accounts, history, projected
 from services.store.players import all_players
+from tests.archive.conftest import Archived
 from tests.worker.house import ANA, BARA, OTHER, PLAYERS, TABLE
 
 
 def past(house, table=TABLE):
     return history.entries_after(house.redis, table, 0)
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory) -> Iterator[Archived]:
+    """A house with three finished deals, only to be looked at."""
+    client = FakeRedis(server=FakeServer(version=(7,)), protocol=2)
+    house = Archived(client, tmp_path_factory.mktemp("three") / "archive")
+    played(house)
+    yield house
+    client.close()
 
 
 def played(house, deals=3, table=TABLE, **options):
@@ -32,12 +45,11 @@ def played(house, deals=3, table=TABLE, **options):
     house.follow()
 
 
-def test_whole_records_are_what_auditors_are_told_and_run_to_their_results(house):
-    played(house)
-    told = list(records(TABLE, past(house)))
+def test_whole_records_are_what_auditors_are_told_and_run_to_their_results(three):
+    told = list(records(TABLE, past(three)))
     assert [number for number, _ in told] == [1, 2, 3]
     for number, record in told:
-        assert msgspec.json.encode(record) == projected.whole_record(house.redis, TABLE, number)
+        assert msgspec.json.encode(record) == projected.whole_record(three.redis, TABLE, number)
         assert run_record(record)["result"] == record["result"]
 
 
@@ -49,16 +61,14 @@ def test_archived_deals_are_exported_like_others(house):
 
 
 @pytest.mark.parametrize("seat", [0, 1, 2, None])
-def test_a_seat_is_told_what_it_may_know(house, seat):
-    played(house)
-    for number, record in records(TABLE, past(house), seat):
+def test_a_seat_is_told_what_it_may_know(three, seat):
+    for number, record in records(TABLE, past(three), seat):
         reader = None if seat is None else PLAYERS[seat]
-        assert msgspec.json.encode(record) == projected.record(house.redis, TABLE, number, reader)
+        assert msgspec.json.encode(record) == projected.record(three.redis, TABLE, number, reader)
 
 
-def test_what_a_seat_was_told_is_refused_by_name(house):
-    played(house, 1)
-    [(_, record)] = records(TABLE, past(house), 0)
+def test_what_a_seat_was_told_is_refused_by_name(three):
+    _, record = next(records(TABLE, past(three), 0))
     [row] = import_lines("-", io.BytesIO(msgspec.json.encode(record) + b"\n"))
     assert (row.status, row.code) == ("refused", "bad_record")
     assert row.message.startswith("deck: ?? stands for cards")
@@ -74,19 +84,18 @@ def test_a_running_deal_is_a_position_if_it_is_asked_for(house):
     assert run_record(record)["finished"] is False
 
 
-def test_the_lines_of_a_table_add_up_to_its_bank(house):
-    played(house)
-    lines = list(of_table(TABLE, past(house)))
+def test_the_lines_of_a_table_add_up_to_its_bank(three):
+    lines = list(of_table(TABLE, past(three)))
     assert [(line.deal, line.player, line.account) for line in lines] == [
         (deal, player, "score") for deal in (1, 2, 3) for player in PLAYERS
     ]
     held = {line.player: line.balance for line in lines}
-    assert tuple(held.values()) == projected.bank(house.redis, TABLE, 0, 10).balances
+    assert tuple(held.values()) == projected.bank(three.redis, TABLE, 0, 10).balances
     by_deal = defaultdict(int)
     for line in lines:
         by_deal[line.deal] += line.chips
     assert set(by_deal.values()) == {0}
-    scores = [line for player in PLAYERS for line in of_player(house.redis, player, which=("score",))]
+    scores = [line for player in PLAYERS for line in of_player(three.redis, player, which=("score",))]
     assert sorted(line.id for line in scores) == sorted(line.id for line in lines)
 
 
@@ -119,16 +128,14 @@ def test_players_are_found_by_their_accounts_and_scores(house):
     assert all_players(house.redis) == [*PLAYERS, "u-03-00000000000000ff"]
 
 
-def test_a_player_is_called_as_he_sat_down(house):
-    played(house, 1)
-    assert names_at(TABLE, past(house)) == {player: player[:4] for player in PLAYERS}
+def test_a_player_is_called_as_he_sat_down(three):
+    assert names_at(TABLE, past(three)) == {player: player[:4] for player in PLAYERS}
 
 
-def test_running_balances_run(house):
-    played(house)
-    lines = list(of_player(house.redis, ANA, which=("score",)))
+def test_running_balances_run(three):
+    lines = list(of_player(three.redis, ANA, which=("score",)))
     assert all(after.balance == before.balance + after.chips for before, after in pairwise(lines))
-    assert lines[-1].balance == projected.score(house.redis, ANA, None, 1).balance
+    assert lines[-1].balance == projected.score(three.redis, ANA, None, 1).balance
 
 
 NAMES = {

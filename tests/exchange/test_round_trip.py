@@ -19,7 +19,7 @@ from schemas.records import canonical, run_record
 from services.exchange.files import import_lines
 from tests import sources
 
-DEALS = int(os.environ.get("MARIAS_TEST_ROUND_TRIPS", "12"))
+DEALS = int(os.environ.get("MARIAS_TEST_ROUND_TRIPS", "4"))
 OVERRIDES = (
     {}, {"allow_blind": False}, {"forbid_trump_in_talon": True}, {"sto_marriage": "highest"},
     {"sto_proti_needs_marriage": False}, {"flek_levels_max": 0}, {"flek_levels_max": 6}, {"hearts_double": False},
