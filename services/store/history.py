@@ -1,6 +1,6 @@
 """The past of a table: its last snapshot and everything that happened since."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from redis import Redis
@@ -11,6 +11,7 @@ from services.store.cold import RawEntry
 from services.store.wire import ask, ask_many, fields_of, first_error
 
 PAGE = 1_000
+PULSE_ENTRIES = 250
 BACK_PAGE = 100
 """Who looks back mostly finds what he looks for among the last few."""
 
@@ -59,14 +60,18 @@ class History(NamedTuple):
     entries: list[Recorded]
 
 
-def load(redis: Redis, table: str, tag: str) -> History:
+def load(redis: Redis, table: str, tag: str, pulse: Callable[[], None] = lambda: None) -> History:
     """The past of `table`, from a snapshot with this `tag` if there is one, else from the first event.
 
-    Raises BrokenStream, BadSnapshot.
+    `pulse` is called now and then while that takes long. Raises BrokenStream, BadSnapshot.
     """
     snapshot = _snapshot(ask(redis, "HMGET", keys.snapshot(table), "v", "x", "b"), tag)
     start = snapshot.version if snapshot else 0
-    entries = list(entries_after(redis, table, start))
+    entries: list[Recorded] = []
+    for entry in entries_after(redis, table, start):
+        if len(entries) % PULSE_ENTRIES == 0:
+            pulse()
+        entries.append(entry)
     if snapshot and not entries and last_version(redis, table) < start:
         raise BadSnapshot(f"it is of version {start}, and the stream ends before that")
     return History(start + len(entries), snapshot, entries)
@@ -84,6 +89,9 @@ def raw_after(redis: Redis, table: str, version: int) -> Iterator[RawEntry]:
     """`entries_after` as the stream has them."""
     while True:
         page = cold.entries(redis, table, version + 1, PAGE)
+        if page and cold.version_of(page[0]) > version + 1 + PAGE:
+            # Of a long archive some at a time, so that its reader can do other things between.
+            page = cold.filled(redis, table, version + 1, version + PAGE, []) or page
         for raw in cold.filled(redis, table, version + 1, None, page):
             found = cold.version_of(raw)
             if found != version + 1:

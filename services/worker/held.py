@@ -3,7 +3,7 @@
 import logging
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -14,7 +14,7 @@ from engine.table.events import Event
 from schemas.table import dump_table, load_event, load_table
 from schemas.upcasters import version_of
 from services.store import chain
-from services.store.history import BadSnapshot, BrokenStream, History, NewerEvent, Recorded, load
+from services.store.history import PULSE_ENTRIES, BadSnapshot, BrokenStream, History, NewerEvent, Recorded, load
 from services.worker.build import TAG, Kept
 
 HELD_MAX = 4096
@@ -39,10 +39,11 @@ UNOPENED = Held(0, INITIAL, 0, 0, None, b"")
 
 
 class Tables:
-    """The tables used last, at most `held_max` of them."""
+    """The tables used last, at most `held_max` of them. `pulse` is called now and then while one is read."""
 
-    def __init__(self, redis: Redis, held_max: int = HELD_MAX) -> None:
+    def __init__(self, redis: Redis, held_max: int = HELD_MAX, pulse: Callable[[], None] = lambda: None) -> None:
         self._redis = redis
+        self._pulse = pulse
         self._max = held_max
         self._held: OrderedDict[str, Held] = OrderedDict()
 
@@ -50,7 +51,7 @@ class Tables:
         """The table now, read from the store if need be. Raises BrokenStream, NewerEvent, StoreUnavailable."""
         held = self._held.get(table)
         if held is None:
-            held = read(self._redis, table)
+            held = read(self._redis, table, pulse=self._pulse)
             self.put(table, held)
         else:
             self._held.move_to_end(table)
@@ -76,22 +77,24 @@ class Tables:
             del self._held[table]
 
 
-def read(redis: Redis, table: str, tag: str = TAG) -> Held:
-    """The table folded from its snapshot, if it has this tag, and the entries after it.
+def read(redis: Redis, table: str, tag: str = TAG, pulse: Callable[[], None] = lambda: None) -> Held:
+    """The table folded from its snapshot, if it has this tag, and the entries after it; `pulse` as of `Tables`.
 
     A snapshot is only a shortcut: one that is broken, or of a version that the table has not reached, is passed over.
     """
     try:
-        return replay(table, load(redis, table, tag))
+        return replay(table, load(redis, table, tag, pulse), pulse)
     except BadSnapshot as error:
         _log.error("the snapshot of %s is passed over: %s", table, error)
-        return replay(table, load(redis, table, ""))
+        return replay(table, load(redis, table, "", pulse), pulse)
 
 
-def replay(table: str, history: History) -> Held:
+def replay(table: str, history: History, pulse: Callable[[], None] = lambda: None) -> Held:
     """The table after its history. Raises BrokenStream for an entry that cannot be read, NewerEvent, BadSnapshot."""
     held = UNOPENED if history.snapshot is None else _from_snapshot(history.snapshot.version, history.snapshot.body)
-    for entry in history.entries:
+    for place, entry in enumerate(history.entries):
+        if place % PULSE_ENTRIES == 0:
+            pulse()
         held = gone_on(held, table, entry)
     return held
 

@@ -38,7 +38,7 @@ class Worker:
         self.cursors: dict[str, str] = {}
         self._redis = redis
         self._ticks = ticks
-        self._tables = Tables(redis)
+        self._tables = Tables(redis, pulse=self.owned.stay)
         self._ticker = Ticker(redis, self._tables)
         self._tally = Tally()
         self._batches = Batches(desk._replace(gaps=lambda: self.owned.gaps), self._tables, self._tally)

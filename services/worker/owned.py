@@ -59,6 +59,12 @@ class Owned:
         self._hand_over()
         self._claim(now)
 
+    def stay(self) -> None:
+        """Keep the place on the roll and the leases, in the middle of work that takes long. Raises StoreUnavailable."""
+        now = self._now()
+        if now >= self._next_beat:
+            self._beat(now)
+
     def drop(self, partitions: Iterable[str]) -> None:
         """These are no longer ours, as the store has told or is told by others."""
         for partition in partitions:

@@ -3,10 +3,11 @@
 import msgspec
 import pytest
 
-from services.store import chain, history, keys, views
+from services.store import chain, history, keys, leases, views
+from services.worker import held as in_memory
 from services.worker.build import TAG
 from services.worker.held import UNOPENED, Tables, _proof, read
-from tests.worker.house import ANA, OTHER, TABLE, House
+from tests.worker.house import ANA, OTHER, TABLE, House, worker
 
 MOVES = [0, 1, 7, 30, 61, 90]
 
@@ -139,3 +140,32 @@ def test_a_snapshot_is_only_taken_when_no_deal_runs(house: House) -> None:
     house.play(3)
     assert int(house.redis.hget(keys.snapshot(TABLE), "v")) == at_rest == 7
     assert "deck" not in msgspec.json.decode(house.redis.hget(keys.snapshot(TABLE), "b")[8:])["table"]
+
+
+def test_a_worker_that_reads_a_long_past_keeps_its_leases_meanwhile(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a good snapshot a table is replayed from its first event, which may take longer than a lease lasts."""
+    house.open()
+    for _ in range(150):
+        house.say(TABLE, ANA, "sit")
+        house.say(TABLE, ANA, "leave")
+    house.worker.owned.release_all()
+    house.redis.delete(keys.snapshot(TABLE))
+    clock, renewed = [0.0], []
+    successor = worker(house.redis, "successor", ticks=lambda: clock[0])
+    successor.turn(0.0)
+    gone_on, renew = in_memory.gone_on, leases.renew
+
+    def slowly(*given: object) -> object:
+        clock[0] += leases.LEASE_MS / 1000 / 300
+        return gone_on(*given)
+
+    monkeypatch.setattr(history, "PULSE_ENTRIES", 50)
+    monkeypatch.setattr(in_memory, "PULSE_ENTRIES", 50)
+    monkeypatch.setattr(in_memory, "gone_on", slowly)
+    monkeypatch.setattr(leases, "renew", lambda *given: renewed.append(clock[0]) or renew(*given))
+    house.worker = successor
+    assert house.say(TABLE, ANA, "sit")["s"] == "applied"
+    while_reading = [at for at in renewed if 0 < at < leases.LEASE_MS / 1000]
+    assert len(while_reading) >= 2
