@@ -82,7 +82,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         RULES | {"services.store", "services.archive", "services.projections", "services.processes.settlement",
                  "services.worker.build", "services.worker.handle", "services.worker.held", "services.regular",
                  "services.audit"},
-        {"redis", "msgspec"},
+        {"redis", "msgspec", "cryptography"},
     ),
     "services.replay": (
         RULES | {"services.replay", "services.store", "services.worker.held"}, {"redis", "msgspec"},

@@ -12,6 +12,7 @@ from services.audit.accounts import Bank
 from services.audit.fault import Fault
 from services.audit.notes import Notes
 from services.audit.scores import Scores
+from services.audit.shuffle import OpenKey
 from services.audit.table import audit_archived, audit_table
 from services.audit.transfers import unposted
 from services.store import history, keys
@@ -73,11 +74,13 @@ def _row(fault: Fault) -> dict[str, Any]:
 
 
 class Installation(NamedTuple):
-    """What is audited: a store, the folder of its archive if it is here, and all partitions."""
+    """What is audited: a store, the folder of its archive if it is here, and all partitions. `open_key` opens the
+    sealed keys of deals, where the auditor's private key is at hand."""
 
     redis: Redis
     archive: Path | None
     partitions: Sequence[str]
+    open_key: OpenKey | None = None
 
 
 def audit(
@@ -94,7 +97,7 @@ def audit(
     `notes` know what was done.
     """
     began, started = time.monotonic(), _started(notes)
-    redis, archive, partitions = installation
+    redis, archive, partitions, open_key = installation
     tables = [only] if only else all_tables(redis, archive, partitions)
     done, missing = notes.done(), list[str]()
     for number, table in enumerate(tables):
@@ -103,7 +106,7 @@ def audit(
             continue
         looked = time.monotonic()
         try:
-            found = audit_table(redis, archive, table)
+            found = audit_table(redis, archive, table, open_key)
         except PastMissing as error:
             missing.append(str(error))
             continue
@@ -126,7 +129,9 @@ def accounts_faults(bank: Bank, scores: Scores) -> list[Fault]:
     return [*bank.audit(), *scores.audit()]
 
 
-def audit_folder(archive: Path, notes: Notes, progress: Progress, *, only: str = "") -> Report:
+def audit_folder(
+    archive: Path, notes: Notes, progress: Progress, *, only: str = "", open_key: OpenKey | None = None
+) -> Report:
     """Audit an archive by itself, without any store."""
     began, started = time.monotonic(), _started(notes)
     tables: Iterable[str] = [only] if only else folder.tables(archive)
@@ -134,7 +139,7 @@ def audit_folder(archive: Path, notes: Notes, progress: Progress, *, only: str =
     for number, table in enumerate(every):
         progress("tables", number, len(every))
         if table not in done:
-            notes.add(audit_archived(archive, table))
+            notes.add(audit_archived(archive, table, open_key))
     progress("tables", len(every), len(every))
     return _report(notes, None, [], started, time.monotonic() - began)
 

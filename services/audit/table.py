@@ -10,6 +10,7 @@ from services.archive import folder
 from services.audit.derived import Derived, derived
 from services.audit.fault import Fault, Found, Where
 from services.audit.projected import Projections, Scored
+from services.audit.shuffle import UNCHECKED, OpenKey
 from services.audit.source import Placed, Source, archived, with_next
 from services.audit.told import Told
 from services.audit.walk import Chips, Walk
@@ -37,9 +38,9 @@ class Audited(NamedTuple):
     unchecked: list[str]
 
 
-def audit_table(redis: Redis, archive: Path | None, table: str) -> Audited:
+def audit_table(redis: Redis, archive: Path | None, table: str, open_key: OpenKey | None = None) -> Audited:
     """Audit a table with all that the store and the archive hold of it. Raises PastMissing, StoreUnavailable."""
-    walk, moved = Walk(table), list[Chips]()
+    walk, moved = Walk(table, open_key), list[Chips]()
     faults: list[Fault] = []
     scored, projected = list[Scored](), 0
     unchecked: list[str] = []
@@ -65,9 +66,9 @@ def audit_table(redis: Redis, archive: Path | None, table: str) -> Audited:
     return _audited(walk, faults, moved, unchecked)._replace(scored=scored, projected=projected)
 
 
-def audit_archived(archive: Path, table: str) -> Audited:
+def audit_archived(archive: Path, table: str, open_key: OpenKey | None = None) -> Audited:
     """Audit what the archive alone tells of a table: nothing can be compared with it but itself."""
-    walk, moved = Walk(table), list[Chips]()
+    walk, moved = Walk(table, open_key), list[Chips]()
     faults: list[Fault] = []
     try:
         for placed, following in with_next(archived(archive, table)):
@@ -80,6 +81,8 @@ def audit_archived(archive: Path, table: str) -> Audited:
 
 def _audited(walk: Walk, faults: list[Fault], moved: list[Chips], unchecked: list[str]) -> Audited:
     session = walk.held.table.session
+    if walk.deals and not walk.checks_shuffles:
+        unchecked = [*unchecked, UNCHECKED]
     bankroll = session.opened is not None and session.opened.stake == "bankroll"
     at_seats = sum(session.bank) if bankroll else 0
     return Audited(walk.table, walk.version, walk.deals, faults[:FAULTS_MAX], moved, at_seats, [], 0, unchecked)

@@ -19,6 +19,7 @@ from services.audit.chained import SINGLE, Beside, Changed, changed
 from services.audit.command import Impossible, decided
 from services.audit.fault import Found, Where, said
 from services.audit.recount import miscounted
+from services.audit.shuffle import OpenKey, unlike
 from services.projections.bank import bank
 from services.projections.sheet import BLANK, Sheet, turned
 from services.store.chain import TEXT_LENGTH, link, text
@@ -59,8 +60,9 @@ class Ended(NamedTuple):
 class Walk:
     """A table, and what is known of it at the version that the walk has come to."""
 
-    def __init__(self, table: str) -> None:
+    def __init__(self, table: str, open_key: OpenKey | None = None) -> None:
         self.table = table
+        self._open_key = open_key
         self.held: Held = UNOPENED
         self.before: Held = UNOPENED
         self.entry = Recorded(0, 0, "", "", "", b"", "")
@@ -78,7 +80,12 @@ class Walk:
         self._brought = 0
         self.copies: Callable[[int], Mapping[str, str]] = lambda _: {}
         """Copies of the fields of an entry by their names, as far as anything holds them."""
-        self._place = ""
+        self._place, self._number = "", 0
+
+    @property
+    def checks_shuffles(self) -> bool:
+        """Can the sealed keys of deals be opened?"""
+        return self._open_key is not None
 
     @property
     def version(self) -> int:
@@ -87,7 +94,7 @@ class Walk:
 
     def take(self, raw: RawEntry, place: str, following: RawEntry | None = None) -> None:
         """The next entry, which lies at `place`; `following` comes after it. Raises Found."""
-        self._place = place
+        self._place, self._number = place, self.held.version + 1
         self.entry = entry = self._read(raw)
         head = link(self.held.chain, self.table, entry)
         wrong: Changed | None = None
@@ -184,6 +191,8 @@ class Walk:
                     self.chips.append(Chips(transfer, told.version, player, -chips, number))
                 case DealEnded():
                     self.ended = Ended(event.deal, told, self._deal, before, event)
+        for field, expected, found in unlike(events, self._open_key) if self._open_key else ():
+            raise self._fault("shuffle", field, expected, found)
         self._brought += sum([each.chips for each in self.chips])
         self._count()
 
@@ -202,7 +211,7 @@ class Walk:
             )
 
     def _fault(self, check: str, field: str, expected: str, found: str) -> Found:
-        return Where(check, self.table, self._place).found(self.held.version + 1, field, expected, found)
+        return Where(check, self.table, self._place).found(self._number, field, expected, found)
 
 
 def _readable(raw: RawEntry | None) -> Recorded | None:

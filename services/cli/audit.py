@@ -5,8 +5,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -17,6 +18,7 @@ from services.config import Config
 if TYPE_CHECKING:
     from services.audit.notes import Notes
     from services.audit.run import Report
+    from services.audit.shuffle import OpenKey
 
 SHOWN_MAX = 20
 FAULTY, UNREAD, STOPPED = 1, 3, 130
@@ -51,6 +53,8 @@ Exit status:
 @click.option("--all", "every", is_flag=True, help="All tables, accounts and scores.")
 @click.option("--archive", "alone", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="Audit this archive alone; with TABLE only that table of it.")
+@click.option("--keys", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="Where auditor.key lies: also check that each deal was shuffled by its sealed key.")
 @click.option("--resume", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Keep what is done in FILE, and go on there if it exists. Default: a file in the data folder.")
 @click.option("--fresh", is_flag=True, help="Begin anew, whatever an earlier audit has left.")
@@ -72,7 +76,11 @@ def audit(table: str | None, **options: Any) -> None:
     file = _state_file(config, options["resume"])
     try:
         night = options["night"]
-        report = _of_night(config, night) if night else _audited(config, table, alone, file, fresh=options["fresh"])
+        if night:
+            report = _of_night(config, night)
+        else:
+            asked = Asked(table, alone, _opener(options["keys"]), options["fresh"])
+            report = _audited(config, asked, file)
     except KeyboardInterrupt:
         show("")
         click.echo(f"stopped; {_goes_on(file)}", err=True)
@@ -93,24 +101,46 @@ def audit(table: str | None, **options: Any) -> None:
     sys.exit(FAULTY if report.faults else UNREAD if report.missing else 0)
 
 
-def _audited(config: Config, table: str | None, alone: Path | None, file: Path | None, *, fresh: bool) -> "Report":
+class Asked(NamedTuple):
+    """What is asked for: a table (None: all), an archive alone, with which key, and whether from the beginning."""
+
+    table: str | None
+    alone: Path | None
+    open_key: "OpenKey | None"
+    fresh: bool
+
+
+def _opener(keys: Path | None) -> "OpenKey | None":
+    """Opens the sealed keys of deals, if the auditor's private key is in the folder."""
+    if keys is None:
+        return None
+    from services.worker.seal import PRIVATE, open_sealed, read_private_key
+
+    try:
+        return partial(open_sealed, read_private_key(keys))
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{keys / PRIVATE} is not the auditor's key: {error}", param_hint="--keys") from error
+
+
+def _audited(config: Config, asked: Asked, file: Path | None) -> "Report":
     from services.audit.run import Installation, audit_folder
     from services.audit.run import audit as whole
     from services.store.installation import kept
     from services.store.keys import all_partitions
 
+    table, alone, open_key, fresh = asked
     if alone is not None:
         if table is not None and not (alone / table[2:4] / table).is_dir():
             raise click.UsageError(f"{alone} holds nothing of {table}.")
         with _notes(file, f"{table or 'all'} in {alone.resolve()}", fresh=fresh) as notes:
-            return audit_folder(alone, notes, _progress(), only=table or "")
+            return audit_folder(alone, notes, _progress(), only=table or "", open_key=open_key)
     config = with_store(config)
     assert config.redis_url is not None
     archive = config.archive_beside if config.archive_beside.is_dir() else None
     where = config.redis_url.rpartition("@")[2]
     with opened(config) as redis, _notes(file, f"{table or 'all'} at {where}", fresh=fresh) as notes:
         partitions = all_partitions(kept(redis, config.partitions))
-        return whole(Installation(redis, archive, partitions), notes, _progress(), only=table or "")
+        return whole(Installation(redis, archive, partitions, open_key), notes, _progress(), only=table or "")
 
 
 def _of_night(config: Config, night: str) -> "Report":
