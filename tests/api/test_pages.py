@@ -9,6 +9,8 @@ import pytest
 from engine.notation import CODES
 from tests.api.conftest import play_deal
 
+pytestmark = pytest.mark.xdist_group("pages")  # One deal for all.
+
 CARD = re.compile(r'class="card r([789TJQKA]) s([hdcs])')
 
 

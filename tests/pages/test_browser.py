@@ -11,6 +11,8 @@ import pytest
 from tests.pages.chromium import Chromium, Tab, program
 from tests.program.running import Running
 
+pytestmark = pytest.mark.xdist_group("browser")  # One server and one browser for all.
+
 DESKTOP, PHONE = (1280, 900), (360, 740)
 DEALS = 2
 SHOWN = "document.querySelector('.moment.now').dataset.version"
