@@ -89,7 +89,7 @@ def test_every_role_does_its_work_with_its_own_login_and_reaches_for_nothing_els
 
 def assert_each_knows_its_own(told: dict[str, bytes]) -> None:
     logins = {"front": {"front"}, "worker": {"worker"}, "projector": {"projector", "auditor"},
-              "jobs": {"jobs", "archive"}, "store": set()}
+              "jobs": {"jobs", "archive", "audit"}, "store": set()}
     for role, environment in told.items():
         found = {name for name in (*rights.ROLES, rights.OWNER) if f"//{name}:".encode() in environment}
         assert found == logins[role], role
