@@ -89,16 +89,18 @@ def raw_after(redis: Redis, table: str, version: int) -> Iterator[RawEntry]:
     """`entries_after` as the stream has them."""
     while True:
         page = cold.entries(redis, table, version + 1, PAGE)
+        ends = len(page) < PAGE
         if page and cold.version_of(page[0]) > version + 1 + PAGE:
             # Of a long archive some at a time, so that its reader can do other things between.
-            page = cold.filled(redis, table, version + 1, version + PAGE, []) or page
+            some = cold.filled(redis, table, version + 1, version + PAGE, [])
+            page, ends = (some, False) if some else (page, ends)
         for raw in cold.filled(redis, table, version + 1, None, page):
             found = cold.version_of(raw)
             if found != version + 1:
                 raise BrokenStream(f"{table}: version {version + 1} is missing before {found}")
             version = found
             yield raw
-        if len(page) < PAGE:
+        if ends:
             return
 
 

@@ -88,6 +88,21 @@ def test_a_retry_of_a_dead_letter_that_is_archived_acts_once(house):
     assert retry(house.redis, "01-5-0", "olga")["outcome"] == {"status": "applied", "version": version}
 
 
+@pytest.mark.parametrize("page", [1, 2, 10, 37])
+def test_a_long_archive_is_read_some_at_a_time(house, page, monkeypatch):
+    house.play_deals(4)
+    house.play(11)
+    house.follow()
+    whole = list(history.entries_after(house.redis, TABLE, 0))
+    make.archive(house.redis, house.archive, TABLE, 100)
+    monkeypatch.setattr(history, "PAGE", page)
+    for after in (0, 1, page, len(whole) - 3):
+        assert list(history.entries_after(house.redis, TABLE, after)) == whole[after:]
+    house.redis.xdel(keys.events(TABLE), f"{len(whole) - 2}-0")
+    with pytest.raises(history.BrokenStream, match=f"version {len(whole) - 2} is missing"):
+        list(history.entries_after(house.redis, TABLE, 0))
+
+
 def test_a_hole_that_trimming_does_not_explain_is_refused(house):
     house.play_deals(1)
     house.redis.xdel(keys.events(TABLE), "3-0")
