@@ -6,6 +6,7 @@ from typing import Any
 from services.replay.words import ENGLISH, LEVELS, PARTS, Words
 
 Event = dict[str, Any]
+ROOT_SHOWN = 12
 
 
 class Story:
@@ -74,6 +75,14 @@ class Story:
         self._trick, self._tricks, self._levels = [], 0, {}
         forehand = self._names[(event["dealer"] + 1) % len(self._names)]
         return [self._say("dealer", dealer=self._names[event["dealer"]], forehand=forehand)]
+
+    def _fair(self, event: Event) -> list[str]:
+        """What makes a deal fair is told to who follows step by step."""
+        if not self._plays:
+            return []
+        if event["type"] == "deal_committed":
+            return [self._say("fixed", root=event["root"][:ROOT_SHOWN])]
+        return [self._say("nonce" if event["type"] == "nonce_committed" else "revealed", name=self._name(event))]
 
     def _started(self, event: Event) -> list[str]:
         return ["", self._say("deal", deal=event["deal"])]
@@ -171,6 +180,9 @@ def _nothing(story: Story, event: Event) -> list[str]:
 
 
 _TELL: dict[str, Callable[[Story, Event], list[str]]] = {
+    "nonce_committed": Story._fair,
+    "deal_committed": Story._fair,
+    "nonce_revealed": Story._fair,
     "deal_started": Story._started,
     "dealt": Story._dealt,
     "trump_chosen": Story._trumps,

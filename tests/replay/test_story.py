@@ -122,3 +122,16 @@ def test_what_lies_on_the_table_is_told_with_levels_points_and_time() -> None:
     ]
     empty = {"trick": [], "levels": {}, "points": {"declarer": 0, "defence": 0}, "to_act": []}
     assert Story(NAMES, CZECH).table(empty, [0, 0, 0]) == []
+
+
+def test_what_makes_a_deal_fair_is_told_step_by_step_and_not_in_a_tale() -> None:
+    events = [
+        {"type": "nonce_committed", "seat": 0, "commitment": "ab" * 32},
+        {"type": "deal_committed", "deal": 1, "root": "0123456789abcdef" * 4},
+        {"type": "nonce_revealed", "seat": 0, "nonce": "cd" * 32},
+    ]
+    assert Story(NAMES, plays=True).lines(events) == [
+        "  Ana commits to a number of his own", "  the order of the cards is fixed, its root is 0123456789ab…",
+        "  Ana reveals his number",
+    ]
+    assert Story(NAMES).lines(events) == []
