@@ -26,7 +26,8 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.signing": ({"services.rings"}, {"jwt", "msgspec", "cryptography"}),
     "services.receipts": ({"services.signing"}, set()),
     "services.transparency": (
-        RULES | {"services.store", "services.signing", "services.transparency"}, {"redis", "msgspec"},
+        RULES | {"services.store", "services.signing", "services.transparency", "services.regular"},
+        {"redis", "msgspec"},
     ),
     "services.written": ({"services.receipts", "services.store.chain", "services.store.history"}, set()),
     "services.store": (RULES | {"services.store"}, {"redis", "hiredis", "msgspec", "zstandard"}),

@@ -51,6 +51,8 @@ def check(data: Path | None, file: Path | None) -> None:
             show(f"checked: {number} heads, {size} deals")
     except BadHeads as error:
         raise click.ClickException(f"{kept.name}: {error}") from error
+    except OSError as error:
+        raise click.ClickException(f"{kept.name} cannot be read: {error.strerror}.") from error
     finally:
         show("")
     click.echo(f"{number} heads of {size} deals are whole in {kept.name}")

@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+from services.regular import open_regular
+
 PIECE = 65_536
+LINE_MAX = 4 * 1024 * 1024
+"""Longer than a line with all the leaves that one may have."""
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +51,7 @@ class _OpenFile:
     def last(self) -> bytes:
         end = os.fstat(self._number).st_size
         found = b""
-        while end and b"\n" not in found[:-1]:
+        while end and b"\n" not in found[:-1] and len(found) < LINE_MAX:
             start = max(0, end - PIECE)
             found = os.pread(self._number, end - start, start) + found
             end = start
@@ -96,10 +100,15 @@ class InFile:
             os.close(number)
 
     def lines(self) -> Iterator[bytes]:
-        """All lines; one that was cut off is left out."""
+        """All lines; one that was cut off is left out. One longer than any of ours is the last, for it is refused."""
         if self.path.exists():
-            with self.path.open("rb") as file:
-                yield from (line[:-1] for line in file if line.endswith(b"\n"))
+            with open_regular(self.path) as file:
+                while line := file.readline(LINE_MAX):
+                    if line.endswith(b"\n"):
+                        yield line[:-1]
+                    elif len(line) == LINE_MAX:
+                        yield line
+                        return
 
 
 _SCHEMES: Mapping[str, Callable[[str], Outside]] = {

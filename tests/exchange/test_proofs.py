@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import jwt
@@ -17,7 +19,11 @@ from services.exchange.proofs import BadProof, Ended, checked, proof_of
 from services.signing import Signer, published
 from services.store import history
 from services.transparency import signing
+from services.transparency.heads import BadHeads, all_checked
+from services.transparency.outside import LINE_MAX, PIECE, InFile
+from tests import sources
 from tests.transparency.conftest import Logged, sat
+from tests.weighed import GROWTH_MIB_MAX, is_refused, marias
 from tests.worker.house import OTHER, TABLE
 
 DEALS = 3
@@ -203,3 +209,38 @@ def test_a_file_whose_proof_was_changed_is_refused(data, tmp_path, verify):
     file.write_bytes(with_proof(data, lambda proof: None))
     status, said = verify(file)
     assert (status, said.splitlines()[-1]) == (0, "no deal was in a signed log when it was written")
+
+
+@pytest.mark.parametrize("line", [
+    b"[" * 300_000, b"\x89PNG\r\n\x1a\n" * 40_000, b"\0" * 5_000_000, b'{"size":1e999}\n', b"\n",
+])
+def test_heads_that_are_none_are_refused_by_their_line(house, tmp_path, line):
+    path = tmp_path / "heads.jsonl"
+    path.write_bytes(house.kept.path.read_bytes() + line + b"\n")
+    with pytest.raises(BadHeads, match="line 2"):
+        list(all_checked(house.signer.find, InFile(path).lines()))
+    with InFile(path).opened() as file:
+        assert len(file.last()) <= LINE_MAX + PIECE
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_long_proof_or_head_does_not_weigh(tmp_path):
+    path = tmp_path / "long"
+    with path.open("wb") as file:
+        for _ in range(100):
+            file.write(b"[" * 1_000_000)
+    code = "import runpy, sys\n" \
+           "sys.argv = sys.argv[1:]\n" \
+           "try: runpy.run_path(sys.argv[0], run_name='__main__')\n" \
+           "finally: print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')))"
+    alone = subprocess.run([sys.executable, "-c", code, str(sources.ROOT / "deploy" / "verify_deal.py"), str(path)],
+                           capture_output=True, text=True, check=False, timeout=300)
+    assert alone.returncode == 1
+    assert alone.stderr.startswith(f"{path}: cannot be read as JSON: ")
+    assert int(alone.stdout.split()[1]) / 1024 < GROWTH_MIB_MAX
+    nowhere = {"MARIAS_DATA": str(tmp_path / "nowhere")}
+    idle = marias(tmp_path, "log", "--help")
+    for words in (("log", "check", str(path)), ("verify", str(path))):
+        ended = marias(tmp_path, *words, environment=nowhere)
+        assert is_refused(ended, str(path))
+        assert ended.mib - idle.mib < GROWTH_MIB_MAX
