@@ -172,8 +172,8 @@ def refuse(player: Ear, table: str, view: dict, dice: random.Random) -> None:
 def ask_around(port: int, table: str, operator: Ear) -> list[tuple[str, bytes]]:
     """What who may know no card is told when he asks for all there is."""
     stranger, heard = Ear(port), []
-    paths = ["", "/events", "/stream", "/socket", "/deals/1", "/deals/1/replay", "/deals/1/replay?seat=0", "/bank",
-             "/receipts/k1"]
+    paths = ["", "/events", "/stream", "/socket", "/deals/1", "/deals/1/proof", "/deals/1/replay",
+             "/deals/1/replay?seat=0", "/bank", "/receipts/k1"]
     for who, asks in (("stranger", stranger), ("operator", operator)):
         for path in [*(f"/v1/tables/{table}{each}" for each in paths), "/v1/operations", "/v1/tables",
                      "/v1/operations/dead-letters", "/v1/health/ready", "/v1/nothing", "/v1/players/me/ledger"]:

@@ -1,7 +1,8 @@
 """Two worlds that differ only in cards a reader may not know look the same to him: every byte on every wire.
 
 Compared are status, headers and bodies of the table, its events, his own receipts and refusals, records, bank, lobby
-and ledger, and all bytes of streams and sockets. `MARIAS_TEST_WORLDS` is how many pairs are compared.
+and ledger, and all bytes of streams and sockets; of hashes and salts, which differ with the cards, which stand again
+where, and that none opens a card that the reader may not know. `MARIAS_TEST_WORLDS` is how many pairs are compared.
 """
 
 import itertools
@@ -28,7 +29,7 @@ from tests.api.conftest import PARTITIONS
 from tests.cast import CAST, Player
 from tests.leaks.worlds import Deal, Heard, Telling, World, refused_asks, tables_of, tokens_of, worlds
 from tests.table.house import after, deal, play
-from tests.table.test_two_worlds import WAITING, other_worlds, some_moves
+from tests.table.test_two_worlds import WAITING, Names, other_worlds, secrets_from, some_moves
 
 PAIRS_USUAL = 72
 PAIRS = int(os.environ.get("MARIAS_TEST_WORLDS", str(PAIRS_USUAL)))
@@ -39,12 +40,14 @@ NUMBERS = itertools.count(1)  # of tables
 
 
 class Case(NamedTuple):
-    """A deal, others that `reader` must not be able to tell from it, and the phases it goes through."""
+    """A deal, others that `reader` must not be able to tell from it, the phases it goes through, and the table
+    before its last move."""
 
     reader: Player
     first: Deal
     others: list[Deal]
     phases: list[str]
+    table: Any
 
 
 def cases(seed: str) -> Iterator[Case]:
@@ -74,7 +77,9 @@ def cases(seed: str) -> Iterator[Case]:
                 asked |= {here for here, there in zip(deck, other, strict=True) if here != there}
         if found:
             asks = some_asks(dice, first, reader.seat, sorted(asked))
-            yield Case(reader, Deal(deck, moves, asks), [Deal(*each, asks) for each in found], phases_of(first))
+            watched = number // len(CAST) % 2 == 0
+            others = [Deal(*each, asks, watched) for each in found]
+            yield Case(reader, Deal(deck, moves, asks, watched), others, phases_of(first), table)
 
 
 def to_the_end(dice: random.Random, table: Any, moves: list[Any]) -> tuple[Any, list[Any]]:
@@ -130,7 +135,11 @@ def compare(houses: list[World], seed: str, count: int, *, until_apart: bool = F
         table = f"t-{number % PARTITIONS:02x}-{next(NUMBERS):012x}"
         others = (case.others + [case.first] * len(houses))[: len(houses) - 1]  # Houses must keep in step.
         first, *heard = told(houses, tokens, table, case.reader, [case.first, *others])
-        for other in heard:
+        names = Names()
+        first = renamed(first, names)
+        hidden = names.known & secrets_from(case.first.deck, case.table, case.first.moves, case.reader.seat)
+        apart += [f"case {number}, {case.reader.name}: what opens hidden cards: {hidden}"] if hidden else []
+        for other in (renamed(each, Names()) for each in heard):
             apart += differences(f"case {number}, {case.reader.name}", first, other)
         pairs += min(len(case.others), len(heard))
         phases.update(set(case.phases))
@@ -149,6 +158,11 @@ def told(houses: list[World], tokens: dict[str, str], table: str, reader: Player
         ended = max(ended, house.now())
     houses[0].set_clock(ended)
     return heard
+
+
+def renamed(heard: Heard, names: Names) -> Heard:
+    """The same with numbers for hashes and salts, as commitments to other cards are other hashes."""
+    return [(label, names(data)) for label, data in heard]
 
 
 def differences(name: str, one: Heard, other: Heard) -> list[str]:

@@ -23,6 +23,7 @@ from fakeredis.model import _stream
 from websockets.frames import Frame, Opcode
 
 from engine.errors import RuleViolation
+from engine.fairness import commitments
 from engine.table import Table, decide
 from schemas.moves import dump_move
 from schemas.table import Draw
@@ -41,8 +42,10 @@ from services.tokens import KeyRing
 from services.worker.handle import Desk
 from services.worker.loop import Worker
 from tests.api.conftest import PARTITIONS, House
-from tests.cast import CAST, SEATED, Player
+from tests.cast import ANA, CAST, SEATED, Player
+from tests.table.fairly import nonce_of
 from tests.table.house import NOON, after, play
+from tests.table.test_two_worlds import SEED
 
 Heard = list[tuple[str, bytes]]
 """What one reader was sent, in order: where it came from, and its bytes."""
@@ -59,12 +62,17 @@ HANDSHAKE_BYTES = 250
 STREAMS = ("stream?after=0", "stream?after=0&views=patch", "socket?views=patch", "socket")
 
 
+COMMITTED = {"nonce_commitment": commitments.commitment_to(nonce_of(ANA)).hex()}
+
+
 class Deal(NamedTuple):
     """One world: what is dealt, what is played, and what the reader asks beside."""
 
     deck: tuple[int, ...]
     moves: Sequence[Any]
     asks: Sequence[Ask]
+    watched: bool = False
+    """Does a player shuffle along, so that everything is opened as it falls?"""
 
 
 class World:
@@ -81,7 +89,7 @@ class World:
         partitions = all_partitions(PARTITIONS)
         self.ring, self.feed = KeyRing(config.keys), Feed(redis, PARTITIONS)
         app = create_app(redis, config, feed=self.feed, ring=self.ring)
-        worker = Worker(Desk(redis, lambda: Draw(2, self.deck, "sealed")), "test", partitions, self.seconds)
+        worker = Worker(Desk(redis, lambda: Draw(2, self.deck, "sealed", SEED)), "test", partitions, self.seconds)
         self.house = House(redis, app, self.ring, self.feed, worker, Subscription(redis, partitions))
         service = Service(redis, self.feed, self.ring, config)
         self._front = Front(app.wsgi_app, service)
@@ -193,6 +201,7 @@ def worlds(folder: Path, monkeypatch: Any, count: int) -> Iterator[list[World]]:
     clock = SimpleNamespace(time=lambda: now[0] / 1000)
     for module in (server_mixin, _base, _stream):  # What the store says, by what keys expire, the ids of commands.
         monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(commitments, "permutation", lambda *_: tuple(range(32)))  # The decks are given.
     monkeypatch.setattr(channels, "QUIET_SECONDS_MAX", 1e9)  # One world is silent while the other is told.
     made = [World(folder, now) for _ in range(count)]
     yield made
@@ -220,8 +229,12 @@ class Telling:
         with ExitStack() as lines:
             ears = {what: lines.enter_context(self._dial(what)) for what in STREAMS}
             for player in SEATED:
-                self._command(player, {"type": "ready"}, "ready")
+                commits = deal.watched and player == ANA
+                self._command(player, {"type": "ready", **(COMMITTED if commits else {})}, "ready")
             world.house.work()
+            if deal.watched:
+                self._look("committed", ears)
+                self._command(ANA, {"type": "reveal", "nonce": nonce_of(ANA).hex()}, "reveal")
             self._look("dealt", ears)
             for place, move in enumerate(deal.moves, 1):
                 self._command(SEATED[move.seat], dump_move(move), f"move {place}")
