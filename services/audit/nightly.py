@@ -52,6 +52,13 @@ def result_of(report: Report, night: str) -> Result:
         fault = report.faults[0]
         first = f"{fault.table or fault.account} at version {fault.version}: {fault.check}, field {fault.field[:80]}"
     return Result(
-        night, report.ended, report.tables, report.deals, report.entries, len(report.faults), first,
-        len(report.missing), sorted(report.unchecked),
+        night,
+        report.ended,
+        report.tables,
+        report.deals,
+        report.entries,
+        len(report.faults),
+        first,
+        len(report.missing),
+        sorted(report.unchecked),
     )

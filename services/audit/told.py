@@ -4,17 +4,19 @@ Each is made again by the function with which the worker makes it, at the versio
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from redis import Redis
 
 from engine.table import Step, at_rest
+from schemas.table import shown_events
 from services.audit.derived import Derived, since
 from services.audit.fault import Fault, Where, apart, said
 from services.audit.walk import Walk
 from services.store import keys
 from services.store.append import Entry, Position, stored_feed, stored_view
+from services.store.cold import RawEntry
 from services.store.commands import Command
 from services.store.wire import fields_of
 from services.worker.build import TAG
@@ -25,6 +27,10 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 NEWER_MAX: Final = 256
 _VIEW: Final = {b"v", b"p", b"q"}
 _SNAPSHOT: Final = {b"v", b"x", b"b"}
+
+
+Shown: TypeAlias = tuple[bytes, tuple[bytes | None, ...]]
+"""What an entry tells to all, and to each seat (None: the same)."""
 
 
 class Told:
@@ -79,7 +85,9 @@ class Told:
         yield from self._answered(walk)
         if (rests and walk.entry.at + REMEMBERED_MS <= self._now) or (version < self._must_tell and self._is_restored):
             self._lacking.clear()
-        if version in (self._view, self._snapshot) or b"%d" % version in self._feed:
+        if (told := self._feed.get(b"%d" % version)) is not None:
+            yield from self._fed(walk.entry.at, shown_events(walk.events), version, told)
+        if version in (self._view, self._snapshot):
             yield from self._told(_written(walk), version)
         elif version > self._view:
             self._newer[version] = _written(walk)
@@ -114,7 +122,7 @@ class Told:
         for version, entry in self._newer.items():
             flat = told.get(b"%d-0" % version)
             if flat is not None:
-                yield from self._fed(entry, version, b"%d-0" % version, flat)
+                yield from self._fed(entry.at, entry.shown, version, (b"%d-0" % version, flat))
             elif version >= self._must_tell:
                 yield self._at("feed", place).fault(version, "id", f"{version}-0", "none")
             field = self._lacking.get(version)
@@ -134,17 +142,17 @@ class Told:
                 if view.get(field) != expected:
                     wanted, found = apart(expected, view.get(field, b""))
                     yield self._at("view", keys.view(self._table)).fault(version, field.decode(), wanted, found)
-        if (told := self._feed.get(b"%d" % version)) is not None:
-            yield from self._fed(entry, version, *told)
         if version == self._snapshot:
             self._kept(entry, version)
 
-    def _fed(self, entry: Entry, version: int, id_: bytes, flat: Any) -> Iterator[Fault]:
-        place = keys.feed(self._table)
+    def _fed(self, at: int, shown: Shown, version: int, told: RawEntry) -> Iterator[Fault]:
+        place, (id_, flat) = keys.feed(self._table), told
         if id_ != b"%d-0" % version:
             yield self._at("feed", place).fault(version, "id", f"{version}-0", said(id_))
-        expected = {b"at": b"%d" % entry.at, **dict(_pairs(stored_feed(entry)))}
+        expected = {b"at": b"%d" % at, **dict(_pairs(stored_feed(shown)))}
         found = fields_of(flat)
+        if found == expected:
+            return
         for name in sorted(expected.keys() | found.keys()):
             if expected.get(name) != found.get(name):
                 one, other = apart(expected.get(name, b"(nothing)"), found.get(name, b"(nothing)"))

@@ -65,6 +65,7 @@ bench = Commands(
         "table": Entry("services.bench.table", "table", "Tables played by networked clients."),
         "growth": Entry("services.bench.growth", "growth", "What a move costs at old tables and beside many others."),
         "store": Entry("services.bench.store", "store", "Apply, intake, workers on full queues, take-over."),
+        "audit": Entry("services.bench.audit", "audit", "Deals decided again, in a store and in its archive."),
     },
 )
 

@@ -162,7 +162,7 @@ def _call(entry: Entry | Answer, *, tells: bool) -> scripts.Call:
     if isinstance(entry, Answer):
         return scripts.Call(named, (*head, "", *entry.dead))
     more = _more(entry)
-    arguments = (*head, *_writes(entry), *(more or ("",)), *stored_feed(entry))
+    arguments = (*head, *_writes(entry), *(more or ("",)), *stored_feed(entry.shown))
     return scripts.Call(named if more else named[:_FEW], arguments)
 
 
@@ -173,7 +173,7 @@ def _message(entry: Entry, field: str) -> bytes:
             *(entry.position.aggregate.encode(), field.encode(), entry.receipt),
             *(b"%d" % (entry.expected + 1), b"%d" % entry.at, *stored_view(entry)),
             b"1" if entry.about_changed else b"",
-            *stored_feed(entry),
+            *stored_feed(entry.shown),
         )
     )
 
@@ -203,9 +203,9 @@ def _more(entry: Entry) -> tuple[Argument, ...]:
     return ("more", entry.kinds, due, floor, entry.snapshot, "1" if entry.counted else "")
 
 
-def stored_feed(entry: Entry) -> tuple[bytes, ...]:
-    """The fields and values of the feed's entry, in a row."""
-    public, seats = entry.shown
+def stored_feed(shown: tuple[bytes, tuple[bytes | None, ...]]) -> tuple[bytes, ...]:
+    """The fields and values of the feed's entry, in a row; `shown` as in Entry."""
+    public, seats = shown
     if seats == _NOTHING_MORE:
         return (b"e", public)
     told = [(b"e", public), *((b"e%d" % seat, seen) for seat, seen in enumerate(seats) if seen)]
