@@ -17,7 +17,7 @@ version 1 on: what happens between two deals belongs to the later one. The event
 import base64
 import hashlib
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, BinaryIO, Final, NamedTuple
 
@@ -120,14 +120,15 @@ def read_deal(file: BinaryIO) -> Deal:
 def as_it_stands(file: BinaryIO) -> tuple[Header, list[RawEntry]]:
     """The header and the entries of a file that is whole, for who judges them himself. Raises BadArchive."""
     header, lines = _alone(file)
-    return header, _entries(lines)
+    return header, _entries(lines, version_of)
 
 
-def _entries(lines: Sequence[bytes]) -> list[RawEntry]:
+def _entries(lines: Sequence[bytes], read: Callable[[RawEntry], object] = recorded) -> list[RawEntry]:
+    """The entries, each of which can be `read`: by default its fields are there, and of the right kind."""
     try:
         entries = [_entry(line) for line in lines]
         for entry in entries:
-            recorded(entry)  # Its fields are there, and of the right kind.
+            read(entry)
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadArchive(f"an entry cannot be read: {error!r}") from error
     return entries
