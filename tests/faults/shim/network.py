@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -21,13 +22,17 @@ HOSTS = 3
 SECONDS_MAX = 60.0
 
 
+_numbers = count()
+
+
 class Network:
     """Three hosts, 0 to 2. Make it with `network`."""
 
     def __init__(self) -> None:
-        self.tag = f"{os.getpid() % 10_000}"
+        number = next(_numbers)  # The system takes a while to forget the names of those before.
+        self.tag = f"{os.getpid() % 10_000}x{number % 1_000}"
         self.bridge = f"mb{self.tag}"
-        self.subnet = f"10.77.{os.getpid() % 250}"
+        self.subnet = f"10.77.{(os.getpid() + 16 * number) % 250}"
         self.folder = Path(tempfile.mkdtemp(prefix="marias-"))
         self.processes: list[subprocess.Popen[bytes]] = []
 
