@@ -132,14 +132,14 @@ ROLES: Mapping[str, Rights] = {
     ),
     "audit": Rights(
         _ALL | _words(
-            "get set del exists scan hget hmget hgetall hexists hlen hscan smembers sismember xrange xrevrange xlen"
-            " zscore zcard getrange"
+            "get set del exists scan hget hset hmget hgetall hexists hlen hscan smembers sismember xrange xrevrange"
+            " xlen zscore zcard getrange"
         ),
         (
             *_m("ev:*", "vw:*", "fd:*", "sn:*", "dd:*", "in:*", "tables", "arch", "acct:*", "tr:*", "post:*", "buys"),
             *_m("hd", "log"), *("pj:*", _LOG),
         ),
-        ("m:{audit}:*",),
+        ("m:{audit}:*", _MARK),
     ),
     "status": Rights(
         _ALL | _words("get hget hlen hgetall scard srandmember xlen xrange zcard zrange llen lindex config|get"),

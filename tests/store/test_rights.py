@@ -63,7 +63,7 @@ MAY_READ_AND_WRITE = {
     "jobs": "cmd in rl queue mark",
     "archive": "mark ev sn arch todo fold",
     "auditor": "",
-    "audit": "audited audit_lock",
+    "audit": "audited audit_lock mark",
     "status": "cmd",
     "operator": f"cmd in rl mark {LOG} dlq dlh {PROJECTED} fresh",
 }
@@ -95,8 +95,8 @@ COMMANDS = {  # Those that take keys.
     "jobs": f"{INTAKE} hmget xrange {QUEUE}",
     "archive": "evalsha hget hset smembers xrange xrevrange xtrim zadd zrange zrem zscore",
     "auditor": "evalsha hget hmget xrange xrevrange",
-    "audit": "evalsha get set del exists hget hmget hgetall hexists hlen hscan smembers sismember xrange xrevrange xlen"
-             " zscore zcard getrange",
+    "audit": "evalsha get set del exists hget hset hmget hgetall hexists hlen hscan smembers sismember xrange xrevrange"
+             " xlen zscore zcard getrange",
     "status": "evalsha get hget hlen hgetall scard srandmember xlen xrange zcard zrange llen lindex",
     "operator": f"{PROCESSES} unlink rename xdel sismember hstrlen memory|usage srandmember llen lindex"
                 " getrange setrange strlen",
