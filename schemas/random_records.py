@@ -25,7 +25,7 @@ def random_records(game: str, seed: int, count: int, policy: str, rules: Json) -
 
     `rules` are a preset and any overrides; Malformed when they are not.
     """
-    choose = _random_move if policy == "random" else _bot_move(game)
+    choose = _random_move if policy == "random" else bot_move(game)
     for number in range(count):
         # Only random() is promised to be the same in every version of Python.
         chance = Random(f"{game}:{seed}:{number}")
@@ -57,7 +57,7 @@ def _random_move(state: State, chance: Random) -> Command:
     return moves[_below(chance, len(moves))]
 
 
-def _bot_move(key: str) -> Policy:
+def bot_move(key: str) -> Policy:
     """The beginner's policy, which sees what a client sees and nothing else."""
     from engine.bots import POLICIES as BOTS
 

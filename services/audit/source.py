@@ -23,6 +23,7 @@ from services.store.cold import PastMissing, RawEntry, version_of
 from services.store.wire import fields_of
 
 PAGE = 500
+_ENDED = b'"deal_ended"'
 
 
 class Placed(NamedTuple):
@@ -48,8 +49,7 @@ def archived(archive: Path, table: str, after: int = 0, deal: int = 0) -> Iterat
                 f"next is deal {file.deal} from version {file.first} on",
             )
         header, entries = _read(table, file)
-        for entry in entries:
-            here = version_of(entry)
+        for here, entry in enumerate(entries, file.first):
             previous = header.previous if here == file.first else ""
             yield Placed(entry, place, previous, header.head if here == file.last else "")
         version, number = file.last, file.deal
@@ -72,20 +72,20 @@ def _read(table: str, file: File) -> tuple[Header, list[RawEntry]]:
     for expected, found in zip(range(file.first, file.last + 1), [*versions, 0], strict=False):
         if expected != found:
             raise where.found(expected, "id", f"{expected}-0", f"{found}-0" if found else "the end of the file")
-    for entry in entries:
-        ended, is_last = _ended_deal(entry), version_of(entry) == file.last
+    for here, entry in enumerate(entries, file.first):
+        ended, is_last = _ended_deal(entry), here == file.last
         if ended != (file.deal if is_last else None):
             wanted = f"the end of deal {file.deal}" if is_last else "no end of a deal"
             raise where.found(
-                version_of(entry), "e", wanted, "no end of a deal" if ended is None else f"the end of deal {ended}"
+                here, "e", wanted, "no end of a deal" if ended is None else f"the end of deal {ended}"
             )
     return header, entries
 
 
 def _ended_deal(entry: RawEntry) -> int | None:
-    events = fields_of(entry[1]).get(b"e", b"")
-    if b'"deal_ended"' not in events:
+    if not any(_ENDED in value for value in entry[1]):
         return None
+    events = fields_of(entry[1]).get(b"e", b"")
     try:
         return next((event.deal for event in load_events(events) if isinstance(event, DealEnded)), None)
     except Exception:  # The walk tells what is wrong with it.

@@ -213,7 +213,7 @@ class Told:
         expected = {"v": version, "f": entry.fingerprint, "s": "applied"}
         if entry.hash:
             expected["h"] = entry.hash
-        for name in sorted(expected.keys() | found.keys()):
+        for name in sorted(expected.keys() | found.keys()) if expected != found else ():
             if expected.get(name) != found.get(name):
                 wanted, other = said(expected.get(name)), said(found.get(name))
                 yield self._at("receipts", place).fault(version, f"{field.decode()}.{name}", wanted, other)

@@ -137,14 +137,15 @@ class Walk:
         id_, flat = raw
         if id_ != b"%d-0" % version:
             raise self._fault("versions", "id", f"{version}-0", said(id_))
-        if list(flat[::2]) != FIELDS and (list(flat[::2]) != FIELDS[:-1] or self.entry.hash):
-            raise self._fault("versions", "fields", said(b" ".join(FIELDS)), said(b" ".join(flat[::2])))
+        names = list(flat[::2])
+        if names != FIELDS and (names != FIELDS[:-1] or self.entry.hash):
+            raise self._fault("versions", "fields", said(b" ".join(FIELDS)), said(b" ".join(names)))
         at, actor, key, mark, events, tag, *hash_ = flat[1::2]
         if not at.isdigit() or at != b"%d" % int(at):
             raise self._fault("versions", "at", "milliseconds", said(at))
-        for field, value in ((b"a", actor), (b"k", key), (b"f", mark), (b"x", tag)):
-            if not value:
-                raise self._fault("versions", field.decode(), "some text", "none")
+        if not (actor and key and mark and tag):
+            named = (("a", actor), ("k", key), ("f", mark), ("x", tag))
+            raise self._fault("versions", next(name for name, value in named if not value), "some text", "none")
         for value in hash_:
             if len(value) != TEXT_LENGTH:
                 raise self._fault("versions", "h", f"a hash of {TEXT_LENGTH} letters", said(value))

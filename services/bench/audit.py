@@ -28,13 +28,15 @@ from services.store.append import BATCH_MAX, Position, Status, apply_many
 from services.store.wire import Request, ask_many, first_error
 
 PARTITION: Final = "00"
+DEALS_EACH: Final = 50
+"""So many deals are played at a table."""
 
 
 @click.command()
 @click.option("--deals", type=click.IntRange(min=1), default=1_000, show_default=True,
-              help="Each at a table of its own, every move any legal one.")
+              help="Played by the bots' rule, 50 at each table.")
 @click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Medians are shown.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the decks and of the players' choices.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Of the decks.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def audit(*, deals: int, rounds: int, seed: int, as_json: bool) -> None:
     """Measure `marias audit` on deals that were really played, in a store of its own and in its archive.
@@ -74,17 +76,17 @@ def run(running: Store, files: Path, deals: int, rounds: int, chance: Random) ->
 
 
 def _play(running: Store, deals: int, chance: Random) -> list[str]:
-    """Tables with one deal each, written as a worker writes them."""
+    """Long-lived tables, as clubs have them, written as a worker writes them."""
     tables = []
     with Owned(running.redis, [PARTITION], chance) as owned:
-        for _ in range(deals):
-            played = owned.chains[0].play(apply=True)
-            entries = [*played.opening, *played.moves]
-            tables.append(entries[0].position.aggregate)
-            first_error(ask_many(running.redis, [_taken_in(entry.position) for entry in entries]))
-            for start in range(0, len(entries), BATCH_MAX):
-                results = apply_many(running.redis, entries[start : start + BATCH_MAX])
-                assert all(each.status is Status.APPLIED for each in results), results
+        for begun in range(0, deals, DEALS_EACH):
+            for number, entries in enumerate(owned.chains[0].evening(min(DEALS_EACH, deals - begun))):
+                if not number:
+                    tables.append(entries[0].position.aggregate)
+                first_error(ask_many(running.redis, [_taken_in(entry.position) for entry in entries]))
+                for start in range(0, len(entries), BATCH_MAX):
+                    results = apply_many(running.redis, entries[start : start + BATCH_MAX])
+                    assert all(each.status is Status.APPLIED for each in results), results
     return tables
 
 

@@ -1,5 +1,6 @@
 """Deals played in memory, for benches of the write side: as entries to apply, and as commands to take in."""
 
+from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
@@ -7,9 +8,12 @@ import msgspec
 from redis import Redis
 
 from engine.cards import CARDS
+from engine.fairness.commitments import seed_of
+from engine.shuffle import deck_from_key
 from engine.table import SEATS
 from engine.table.state import game_of
 from schemas.moves import dump_move
+from schemas.random_records import bot_move
 from schemas.table import CLOCK, Draw
 from services.intake import Submitted, fingerprint
 from services.store import keys
@@ -17,7 +21,7 @@ from services.store.append import Entry, Position
 from services.store.commands import Command
 from services.store.leases import Lease
 from services.store.outbox import place
-from services.worker.handle import Desk, handle
+from services.worker.handle import KEY_BYTES, Desk, handle
 from services.worker.held import UNOPENED, Held
 
 SEALED = "-" * 108
@@ -66,6 +70,35 @@ class Chain:
         if not apply:
             self._last = after_opening
         return Played(opening, moves, sent)
+
+    def evening(self, deals: int) -> Iterator[list[Entry]]:
+        """A fresh table at which the bots' policy plays so many deals for three players: its opening, then each deal.
+
+        Every deal is committed to, as those of a worker are.
+        """
+        table, entries = f"t-{self._partition}-{self._chance.randbytes(6).hex()}", list[Entry]()
+        players = [f"u-{self._partition}-{self._chance.randbytes(8).hex()}" for _ in range(SEATS)]
+        held = self._step(entries, UNOPENED, Submitted(table, players[0], "Ana", "open", OPENED))
+        for player in players:
+            held = self._step(entries, held, Submitted(table, player, "Ana", "sit", {"type": "sit"}))
+        self._desk = self._desk._replace(draw=self._fair_draw)
+        choose, game = bot_move("voleny"), game_of(held.table.session)
+        for deal in range(deals):
+            for player in players:
+                held = self._step(entries, held, Submitted(table, player, "Ana", f"ready-{deal}", {"type": "ready"}))
+            dealt = {"type": "deal", "version_seen": held.version}
+            held = self._step(entries, held, Submitted(table, CLOCK, "", f"deal-{deal}", dealt))
+            while game.legal(held.table.state):
+                move, key = choose(held.table.state, self._chance), f"move-{held.version}"
+                player = players[game.to_act(held.table.state)[0]]
+                sent = Submitted(table, player, "Ana", key, dump_move(move))
+                held = self._step(entries, held, sent)
+            yield entries
+            entries = []
+
+    def _fair_draw(self) -> Draw:
+        key = self._chance.randbytes(KEY_BYTES)
+        return Draw(self._chance.randrange(SEATS), deck_from_key(key), SEALED, seed_of(key))
 
     def _draw(self) -> Draw:
         return Draw(self._chance.randrange(SEATS), tuple(self._chance.sample(range(CARDS), CARDS)), SEALED)
