@@ -41,7 +41,10 @@ def test_a_wrong_key_is_named(tmp_path, data):
         assert "secret" not in str(refused.value)
 
 
-@pytest.mark.parametrize("data", [*BAD.values(), b"ab" * 31, b"ab" * 33, b"xy" * 32, b"ab" * 32 + b"\nab\n"])
+SHORT = {"too short": b"ab" * 31, "too long": b"ab" * 33, "no digits": b"xy" * 32, "two lines": b"ab" * 32 + b"\nab\n"}
+
+
+@pytest.mark.parametrize("data", [*BAD.values(), *SHORT.values()], ids=[*BAD, *SHORT])
 def test_a_wrong_key_of_marks_is_named(tmp_path, data):
     sender_of(tmp_path)
     (tmp_path / "commands.key").write_bytes(data)
