@@ -82,7 +82,8 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "services.audit": (
         RULES | {"services.store", "services.archive", "services.projections", "services.processes.settlement",
                  "services.worker.build", "services.worker.handle", "services.worker.held", "services.regular",
-                 "services.audit"},
+                 "services.signing", "services.transparency.heads", "services.transparency.leaves",
+                 "services.transparency.outside", "services.audit"},
         {"redis", "msgspec", "cryptography"},
     ),
     "services.replay": (

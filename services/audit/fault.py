@@ -12,6 +12,7 @@ CHECKS: Final = {
     "archive": "each file is whole, is the deal that its name tells, and says what the stream says",
     "legality": "each command, made again from its events, is allowed and causes these very events",
     "hash": "each entry carries the hash of itself and of the one before it",
+    "log": "each finished deal is in the log as it was, and the log is the one whose heads were signed",
     "shuffle": "the deck is the one that the sealed key gives (needs the auditor's key)",
     "points": "points, counted again from the tricks",
     "payments": "payments are zero together, and chips at the seats are what was brought, won and returned",
@@ -42,8 +43,9 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     def line(self) -> str:
         """The fault in a line of words."""
         at = f" at version {self.version}" if self.version else ""
+        whose = self.table or self.account or "the log of deals"
         return (
-            f"{self.table or self.account}{at}, {self.field} of {self.place}: expected {self.expected},"
+            f"{whose}{at}, {self.field} of {self.place}: expected {self.expected},"
             f" found {self.found} ({self.check})"
         )
 

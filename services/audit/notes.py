@@ -11,9 +11,11 @@ from typing import NamedTuple
 import msgspec
 
 from services.audit.fault import Fault
+from services.audit.logged import Leaves
 from services.audit.projected import Scored
 from services.audit.table import Audited
 from services.audit.walk import Chips
+from services.transparency.leaves import Told as Leaf
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -28,6 +30,10 @@ CREATE TABLE IF NOT EXISTS chips (
 CREATE TABLE IF NOT EXISTS scored (
   player TEXT NOT NULL, tbl TEXT NOT NULL, postings INTEGER NOT NULL, chips INTEGER NOT NULL,
   PRIMARY KEY (player, tbl)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS leaves (
+  tbl TEXT NOT NULL, deal INTEGER NOT NULL, place INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+  head TEXT NOT NULL, PRIMARY KEY (tbl, deal)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS faults (number INTEGER PRIMARY KEY, fault BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS unchecked (what TEXT PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID;
@@ -98,13 +104,44 @@ class Notes:
             self._base.execute("INSERT OR REPLACE INTO scored VALUES (?, ?, ?, ?)", (player, table, postings, chips))
         for fault in found.faults:
             self.add_fault(fault)
-        for what in found.unchecked:
-            self.skip(what)
+        for what, times in found.unchecked.items():
+            self.skip(what, times)
         self._base.execute("COMMIT")
 
     def add_fault(self, fault: Fault) -> None:
         """A fault was found."""
         self._base.execute("INSERT INTO faults (fault) VALUES (?)", (msgspec.json.encode(fault),))
+
+    def begin_log(self) -> None:
+        """The log is read from its first leaf on, also when that was broken off before."""
+        self._base.execute("DELETE FROM leaves")
+
+    def add_leaves(self, first: int, leaves: Sequence[Leaf]) -> Leaf | None:
+        """The log has these leaves from index `first` on. Gives the first of a deal that has one already."""
+        self._base.execute("BEGIN")
+        try:
+            for place, leaf in enumerate(leaves, first):
+                row = (leaf.table, leaf.deal, place, leaf.first, leaf.last, leaf.head)
+                if not self._base.execute("INSERT OR IGNORE INTO leaves VALUES (?, ?, ?, ?, ?, ?)", row).rowcount:
+                    return leaf
+        finally:
+            self._base.execute("COMMIT")
+        return None
+
+    def end_log(self, size: int, place: str, faults: Sequence[Fault]) -> None:
+        """The log of `size` leaves is read whole, from `place`."""
+        self._base.execute("BEGIN")
+        for fault in faults:
+            self.add_fault(fault)
+        self.set_fact("leaves", str(size))
+        self.set_fact("log", place)
+        self._base.execute("COMMIT")
+
+    def leaves(self, table: str) -> Leaves:
+        """The leaves of a table."""
+        rows = self._base.execute("SELECT deal, place, first, last, head FROM leaves WHERE tbl = ?", (table,))
+        found = {deal: (place, Leaf(table, deal, first, last, head)) for deal, place, first, last, head in rows}
+        return Leaves(found, int(self.fact("leaves") or 0), self.fact("log"))
 
     def skip(self, what: str, times: int = 1) -> None:
         """Something was not checked."""

@@ -10,12 +10,13 @@ from redis import Redis
 from services.archive import folder
 from services.audit.accounts import Bank
 from services.audit.fault import Fault
+from services.audit.log import Kept, of_lines, of_store
 from services.audit.notes import Notes
 from services.audit.scores import Scores
 from services.audit.shuffle import OpenKey
 from services.audit.table import audit_archived, audit_table
 from services.audit.transfers import unposted
-from services.store import history, keys
+from services.store import history, keys, log_keys
 from services.store.cold import PastMissing
 from services.store.rebuilding import scan_keys
 
@@ -75,12 +76,13 @@ def _row(fault: Fault) -> dict[str, Any]:
 
 class Installation(NamedTuple):
     """What is audited: a store, the folder of its archive if it is here, and all partitions. `open_key` opens the
-    sealed keys of deals, where the auditor's private key is at hand."""
+    sealed keys of deals, where the auditor's private key is at hand; `kept` are the heads of the log outside."""
 
     redis: Redis
     archive: Path | None
     partitions: Sequence[str]
     open_key: OpenKey | None = None
+    kept: Kept | None = None
 
 
 def audit(
@@ -97,16 +99,19 @@ def audit(
     `notes` know what was done.
     """
     began, started = time.monotonic(), _started(notes)
-    redis, archive, partitions, open_key = installation
+    redis, archive, partitions, open_key, kept = installation
     tables = [only] if only else all_tables(redis, archive, partitions)
     done, missing = notes.done(), list[str]()
+    if not notes.fact("log"):
+        progress("log of finished deals", 0, 1)
+        read_log(redis, kept, notes)
     for number, table in enumerate(tables):
         progress("tables", number, len(tables))
         if table in done:
             continue
         looked = time.monotonic()
         try:
-            found = audit_table(redis, archive, table, open_key)
+            found = audit_table(redis, archive, table, open_key, notes.leaves(table))
         except PastMissing as error:
             missing.append(str(error))
             continue
@@ -124,22 +129,40 @@ def audit(
     return _report(notes, bank, missing, started, time.monotonic() - began)
 
 
+def read_log(redis: Redis, kept: Kept | None, notes: Notes) -> None:
+    """Note the log and its faults. It is read before the tables: these only grow, and have every deal that it tells."""
+    notes.begin_log()
+    if kept is None:
+        notes.skip("the signed heads of the log outside the store")
+    last, faults = of_lines(kept, notes, note_leaves=False) if kept else (None, [])
+    size, others = of_store(redis, kept, last, notes)
+    notes.end_log(size, log_keys.leaves(), [*faults, *others])
+
+
 def accounts_faults(bank: Bank, scores: Scores) -> list[Fault]:
     """What is wrong with accounts and scores, once the tables are audited."""
     return [*bank.audit(), *scores.audit()]
 
 
+def read_heads(kept: Kept, notes: Notes) -> None:
+    """Note the log as the heads outside tell it, for the audit of an archive by itself."""
+    if not notes.fact("log"):
+        notes.begin_log()
+        last, faults = of_lines(kept, notes, note_leaves=True)
+        notes.end_log(last.size if last else 0, kept.outside.name, faults)
+
+
 def audit_folder(
     archive: Path, notes: Notes, progress: Progress, *, only: str = "", open_key: OpenKey | None = None
 ) -> Report:
-    """Audit an archive by itself, without any store."""
+    """Audit an archive by itself, without any store; with the log if `read_heads` has noted that."""
     began, started = time.monotonic(), _started(notes)
     tables: Iterable[str] = [only] if only else folder.tables(archive)
     done, every = notes.done(), list(tables)
     for number, table in enumerate(every):
         progress("tables", number, len(every))
         if table not in done:
-            notes.add(audit_archived(archive, table, open_key))
+            notes.add(audit_archived(archive, table, open_key, notes.leaves(table)))
     progress("tables", len(every), len(every))
     return _report(notes, None, [], started, time.monotonic() - began)
 

@@ -9,6 +9,7 @@ from redis import Redis
 from services.archive import folder
 from services.audit.derived import Derived, derived
 from services.audit.fault import Fault, Found, Where
+from services.audit.logged import NO_LEAVES, UNKEPT, UNLOGGED, Leaves, Logged
 from services.audit.projected import Projections, Scored
 from services.audit.shuffle import UNCHECKED, OpenKey
 from services.audit.source import Placed, Source, archived, with_next
@@ -25,7 +26,7 @@ FAULTS_MAX = 20
 class Audited(NamedTuple):
     """What an audit found at a table, up to `version`: `moved` are the chips of accounts that came and went, `at_seats`
     those that lie there, `scored` what it posted to the scores of players up to
-    the version `projected`; `unchecked` says what could not be checked."""
+    the version `projected`; `unchecked` says what could not be checked, and how often."""
 
     table: str
     version: int
@@ -35,15 +36,20 @@ class Audited(NamedTuple):
     at_seats: int
     scored: list[Scored]
     projected: int
-    unchecked: list[str]
+    unchecked: dict[str, int]
 
 
-def audit_table(redis: Redis, archive: Path | None, table: str, open_key: OpenKey | None = None) -> Audited:
-    """Audit a table with all that the store and the archive hold of it. Raises PastMissing, StoreUnavailable."""
+def audit_table(
+    redis: Redis, archive: Path | None, table: str, open_key: OpenKey | None = None, leaves: Leaves = NO_LEAVES
+) -> Audited:
+    """Audit a table with all that the store, the archive and the log (its `leaves`) hold of it.
+
+    Raises PastMissing, StoreUnavailable.
+    """
     walk, moved = Walk(table, open_key), list[Chips]()
     faults: list[Fault] = []
     scored, projected = list[Scored](), 0
-    unchecked: list[str] = []
+    unchecked, logged = dict[str, int](), Logged(table, leaves)
     try:
         now = store_ms(redis)
         found = derived(redis, table)
@@ -54,35 +60,42 @@ def audit_table(redis: Redis, archive: Path | None, table: str, open_key: OpenKe
             _step(walk, placed, following)
             moved += walk.chips
             faults += told.at(walk)
-            faults += projections.at(walk)
+            faults += [*projections.at(walk), *logged.at(walk)]
             if len(faults) >= FAULTS_MAX:
                 break
         else:
             faults += [*_ends(redis, walk, archive, found), *told.end(walk), *projections.end(walk)]
             scored, projected = list(projections.scored.values()), projections.version
-            unchecked += told.unchecked
+            faults += [*logged.end(walk), *logged.noted(redis)]
+            unchecked |= {**dict.fromkeys(told.unchecked, 1), UNLOGGED: logged.missing}
     except Found as broken:
         faults.append(broken.fault)
     return _audited(walk, faults, moved, unchecked)._replace(scored=scored, projected=projected)
 
 
-def audit_archived(archive: Path, table: str, open_key: OpenKey | None = None) -> Audited:
-    """Audit what the archive alone tells of a table: nothing can be compared with it but itself."""
+def audit_archived(
+    archive: Path, table: str, open_key: OpenKey | None = None, leaves: Leaves = NO_LEAVES
+) -> Audited:
+    """Audit what the archive alone tells of a table, and its `leaves` in the log if there are heads beside it."""
     walk, moved = Walk(table, open_key), list[Chips]()
     faults: list[Fault] = []
+    logged = Logged(table, leaves)
     try:
         for placed, following in with_next(archived(archive, table)):
             _step(walk, placed, following)
             moved += walk.chips
+            faults += logged.at(walk)
     except Found as broken:
         faults.append(broken.fault)
-    return _audited(walk, faults, moved, [])
+    unchecked = {UNLOGGED: logged.missing, UNKEPT: logged.beyond(walk)} if leaves.place and not faults else {}
+    return _audited(walk, faults, moved, unchecked)
 
 
-def _audited(walk: Walk, faults: list[Fault], moved: list[Chips], unchecked: list[str]) -> Audited:
+def _audited(walk: Walk, faults: list[Fault], moved: list[Chips], unchecked: dict[str, int]) -> Audited:
     session = walk.held.table.session
     if walk.deals and not walk.checks_shuffles:
-        unchecked = [*unchecked, UNCHECKED]
+        unchecked = {**unchecked, UNCHECKED: 1}
+    unchecked = {what: times for what, times in unchecked.items() if times}
     bankroll = session.opened is not None and session.opened.stake == "bankroll"
     at_seats = sum(session.bank) if bankroll else 0
     return Audited(walk.table, walk.version, walk.deals, faults[:FAULTS_MAX], moved, at_seats, [], 0, unchecked)

@@ -13,8 +13,10 @@ import click
 
 from services.archive import folder
 from services.archive.make import archive
+from services.audit.log import Kept
+from services.audit.logged import UNLOGGED
 from services.audit.notes import Notes
-from services.audit.run import Installation, Report, audit_folder
+from services.audit.run import Installation, Report, audit_folder, read_heads
 from services.audit.run import audit as audit_all
 from services.bench import machine
 from services.bench.engine import Row
@@ -23,9 +25,13 @@ from services.bench.queues import Owned
 from services.cli.temporary import NotStarted
 from services.projections.subscription import Subscription
 from services.serve.binary import NoServer
-from services.store import keys
+from services.signing import Signer
+from services.store import deal_log, keys
 from services.store.append import BATCH_MAX, Position, Status, apply_many
 from services.store.wire import Request, ask_many, first_error
+from services.transparency.keeping import Keeper
+from services.transparency.outside import InFile
+from services.transparency.signing import Book, sign
 
 PARTITION: Final = "00"
 DEALS_EACH: Final = 50
@@ -61,12 +67,14 @@ def run(running: Store, files: Path, deals: int, rounds: int, chance: Random) ->
     """The figures. A report that is not clean is no figure."""
     tables = _play(running, deals, chance)
     Subscription(running.redis, [PARTITION]).begin()
-    place = Installation(running.redis, None, [PARTITION])
+    kept = _logged(running, files, tables)
+    place = Installation(running.redis, None, [PARTITION], kept=kept)
     live = [_measured(lambda notes: audit_all(place, notes, _quiet)) for _ in range(rounds)]
-    folder.attach(running.redis, files)
+    packed = files / "archive"
+    folder.attach(running.redis, packed)
     for table in tables:
-        archive(running.redis, files, table, deals)
-    cold = [_measured(lambda notes: audit_folder(files, notes, _quiet)) for _ in range(rounds)]
+        archive(running.redis, packed, table, deals)
+    cold = [_measured(lambda notes: _alone(packed, kept, notes)) for _ in range(rounds)]
     return [
         _row("store: deals decided and compared", "deals/s of CPU", live, lambda report: report.deals),
         _row("store: entries", "entries/s of CPU", live, lambda report: report.entries),
@@ -90,6 +98,23 @@ def _play(running: Store, deals: int, chance: Random) -> list[str]:
     return tables
 
 
+def _logged(running: Store, files: Path, tables: list[str]) -> Kept:
+    """Put all finished deals into the log, and sign its heads."""
+    signer, outside = Signer(files / "keys"), InFile(files / "heads.jsonl")
+    book = Book(running.redis, signer, outside)
+    deal_log.add_unlogged(running.redis, [(table, 0) for table in tables])
+    keeper = Keeper(book, [PARTITION])
+    while keeper.turn():
+        pass
+    sign(book)
+    return Kept(outside, signer.find)
+
+
+def _alone(archive_folder: Path, kept: Kept, notes: Notes) -> Report:
+    read_heads(kept, notes)
+    return audit_folder(archive_folder, notes, _quiet)
+
+
 def _taken_in(place: Position) -> Request:
     """What intake leaves of a command."""
     return "HSET", keys.reservations(place.aggregate), keys.receipt_field(place.actor, place.key), place.fingerprint
@@ -102,6 +127,7 @@ def _measured(run_: Callable[[Notes], Report]) -> tuple[Report, float]:
     took = time.process_time() - began
     notes.close(is_done=True)
     assert report.is_clean, report.faults[:3]
+    assert UNLOGGED not in report.unchecked, "a deal is not in the log"
     return report, took
 
 

@@ -16,6 +16,7 @@ from services.cli.roles import opened, with_store
 from services.config import Config
 
 if TYPE_CHECKING:
+    from services.audit.log import Kept
     from services.audit.notes import Notes
     from services.audit.run import Report
     from services.audit.shuffle import OpenKey
@@ -29,7 +30,8 @@ Audit TABLE, or --all tables with all accounts and scores, or with --archive DIR
 
 From its first event to its last every entry is read strictly and its command, made again from its events, decided
 again: it must cause these very events, with their points and payments. Then all that was made of it is compared:
-views, feed, snapshot, receipts, bank, records, sealed records, lobby, scores, accounts, and the archived files.
+views, feed, snapshot, receipts, bank, records, sealed records, lobby, scores, accounts, the archived files, and the
+log of finished deals with its signed heads: a deal that was written anew, with all hashes after it, is named by that.
 Nothing is written, and tables may be played meanwhile.
 
 \b
@@ -37,6 +39,7 @@ Nothing is written, and tables may be played meanwhile.
   marias audit t-1f-0a1b2c3d4e5f        one table
   marias audit --archive DIR            the files alone, without any store
   marias audit --all --keys FOLDER      with the auditor's private key: also the shuffles
+  marias audit --archive DIR --heads FILE   the files against the signed heads of the log of finished deals
 
 \b
 Exit status:
@@ -55,6 +58,8 @@ Exit status:
               help="Audit this archive alone; with TABLE only that table of it.")
 @click.option("--keys", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="Where auditor.key lies: also check that each deal was shuffled by its sealed key.")
+@click.option("--heads", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="The signed heads outside the store, proven by the data folder's keys. Default: MARIAS_HEADS.")
 @click.option("--resume", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
               help="Keep what is done in FILE, and go on there if it exists. Default: a file in the data folder.")
 @click.option("--fresh", is_flag=True, help="Begin anew, whatever an earlier audit has left.")
@@ -79,7 +84,7 @@ def audit(table: str | None, **options: Any) -> None:
         if night:
             report = _of_night(config, night)
         else:
-            asked = Asked(table, alone, _opener(options["keys"]), options["fresh"])
+            asked = Asked(table, alone, _opener(options["keys"]), options["fresh"], options["heads"])
             report = _audited(config, asked, file)
     except KeyboardInterrupt:
         show("")
@@ -102,12 +107,31 @@ def audit(table: str | None, **options: Any) -> None:
 
 
 class Asked(NamedTuple):
-    """What is asked for: a table (None: all), an archive alone, with which key, and whether from the beginning."""
+    """What is asked for: a table (None: all), an archive alone, with which key, whether from the beginning, and with
+    which heads (None: those of the installation, if they are here)."""
 
     table: str | None
     alone: Path | None
     open_key: "OpenKey | None"
     fresh: bool
+    heads: Path | None
+
+
+def _kept(config: Config, heads: Path | None) -> "Kept | None":
+    """The heads outside the store, with the keys that sign them. None: nobody has named them, and they are not here."""
+    from services.audit.log import Kept
+    from services.rings import Ring
+    from services.signing import PREFIX
+    from services.transparency.outside import outside
+
+    where = outside(str(heads or config.heads_outside))
+    is_named, has_keys = heads is not None or config.heads is not None, any(config.receipt_keys.glob("*.pem"))
+    if not is_named and not (has_keys and (config.data / "heads.jsonl").is_file()):
+        return None
+    if not has_keys:
+        raise click.UsageError(f"{config.receipt_keys} holds no key that could prove the heads in {where.name}. Name "
+                               "with --data a data folder that has keys/receipts (public halves are enough).")
+    return Kept(where, Ring(config.receipt_keys, PREFIX, lazy=True).find)
 
 
 def _opener(keys: Path | None) -> "OpenKey | None":
@@ -123,16 +147,18 @@ def _opener(keys: Path | None) -> "OpenKey | None":
 
 
 def _audited(config: Config, asked: Asked, file: Path | None) -> "Report":
-    from services.audit.run import Installation, audit_folder
+    from services.audit.run import Installation, audit_folder, read_heads
     from services.audit.run import audit as whole
     from services.store.installation import kept
     from services.store.keys import all_partitions
 
-    table, alone, open_key, fresh = asked
+    table, alone, open_key, fresh, heads = asked
     if alone is not None:
         if table is not None and not (alone / table[2:4] / table).is_dir():
             raise click.UsageError(f"{alone} holds nothing of {table}.")
         with _notes(file, f"{table or 'all'} in {alone.resolve()}", fresh=fresh) as notes:
+            if heads is not None and (kept_heads := _kept(config, heads)) is not None:
+                read_heads(kept_heads, notes)
             return audit_folder(alone, notes, _progress(), only=table or "", open_key=open_key)
     config = with_store(config)
     assert config.redis_url is not None
@@ -140,7 +166,8 @@ def _audited(config: Config, asked: Asked, file: Path | None) -> "Report":
     where = config.redis_url.rpartition("@")[2]
     with opened(config) as redis, _notes(file, f"{table or 'all'} at {where}", fresh=fresh) as notes:
         partitions = all_partitions(kept(redis, config.partitions))
-        return whole(Installation(redis, archive, partitions, open_key), notes, _progress(), only=table or "")
+        place = Installation(redis, archive, partitions, open_key, _kept(config, heads))
+        return whole(place, notes, _progress(), only=table or "")
 
 
 def _of_night(config: Config, night: str) -> "Report":
@@ -153,7 +180,8 @@ def _of_night(config: Config, night: str) -> "Report":
     file = config.data / "nightly.state" if config.data.is_dir() else None
     try:
         with opened(config) as redis, _notes(file, f"the night of {night}", fresh=_is_other(file, night)) as notes:
-            return audit_night(Installation(redis, archive, all_partitions(config.partitions)), notes, night)
+            place = Installation(redis, archive, all_partitions(config.partitions), None, _kept(config, None))
+            return audit_night(place, notes, night)
     except (Busy, LostHold):
         sys.exit(0)
 

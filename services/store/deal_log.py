@@ -89,7 +89,7 @@ def grow(redis: Redis, added: Sequence[Leaf]) -> bool:
     False: somebody else has appended meanwhile, or these are there. Raises StoreUnavailable: look whether they are.
     """
     size = int(ask(redis, "HGET", log_keys.state(), "n") or 0)
-    peaks = _nodes(redis, merkle.subtrees(Span(0, size)))
+    peaks = nodes(redis, merkle.subtrees(Span(0, size)))
     made, _ = merkle.grown(size, peaks, [merkle.leaf_hash(leaf.data) for leaf in added])
     names: dict[str, int] = {log_keys.state(): 1, log_keys.leaves(): 2}
     arguments: list[Argument] = [size, len(added)]
@@ -109,7 +109,7 @@ def root(redis: Redis, size: int) -> bytes:
 
 def peaks(redis: Redis, size: int) -> list[bytes]:
     """The hashes of the full sub-trees of the first `size` leaves, largest first."""
-    return _nodes(redis, merkle.subtrees(Span(0, size)))
+    return nodes(redis, merkle.subtrees(Span(0, size)))
 
 
 def inclusion(redis: Redis, index: int, size: int) -> list[bytes]:
@@ -175,11 +175,12 @@ def list_all(redis: Redis, partitions: Sequence[str]) -> None:
 
 def _hashes(redis: Redis, spans: Sequence[Span]) -> list[bytes]:
     parts = [merkle.subtrees(span) for span in spans]
-    found = iter(_nodes(redis, [subtree for part in parts for subtree in part]))
+    found = iter(nodes(redis, [subtree for part in parts for subtree in part]))
     return [merkle.fold(next(found) for _ in part) for part in parts]
 
 
-def _nodes(redis: Redis, wanted: Sequence[Subtree]) -> list[bytes]:
+def nodes(redis: Redis, wanted: Sequence[Subtree]) -> list[bytes]:
+    """The hashes of full sub-trees as they are stored; b"" or too short: it is not there."""
     requests = []
     for subtree in wanted:
         key, offset = _where(subtree)

@@ -46,7 +46,7 @@ def contents(redis: Redis) -> Contents:
 def _content(redis: Redis, name: bytes) -> tuple[bytes, object]:
     kind = redis.type(name)
     read = {
-        b"stream": lambda: redis.xrange(name),
+        b"stream": lambda: [(id_, list(fields.items())) for id_, fields in redis.xrange(name)],  # Order counts.
         b"hash": lambda: redis.hgetall(name),
         b"set": lambda: redis.smembers(name),
         b"zset": lambda: redis.zrange(name, 0, -1, withscores=True),
@@ -70,7 +70,7 @@ def _write(redis: Redis, name: bytes, kind: bytes, content) -> None:
     match kind:
         case b"stream":
             for id_, fields in content:
-                redis.xadd(name, fields, id=id_)
+                redis.xadd(name, dict(fields), id=id_)
         case b"hash":
             redis.hset(name, mapping=content)
         case b"set":

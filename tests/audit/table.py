@@ -5,16 +5,16 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from tests.audit import tampers, tampers_files, tampers_store
+from tests.audit import tampers, tampers_files, tampers_log, tampers_store
 from tests.audit.conftest import contents, put_back
 from tests.audit.tampers import Row
-from tests.audit.test_tamper import is_named
+from tests.audit.test_tamper import found_at, is_named
 from tests.audit.town import Town, built
 
 HEAD = """\
 # What was changed, and what was found
 
-Made by `python -m tests.audit.table`; `test_tamper.py` demands the same of every row. *Named* means that the first
+Made by `python -m tests.audit.table`; `test_tamper.py` demands the same. *Named* means that the first
 fault told of lies where something was changed: the table or account, and, where the row says them, version and field.
 Rows do not say them where several places are as right, as for a byte of a packed file or a posting of an account.
 
@@ -31,7 +31,8 @@ def main() -> None:
         kept = contents(town.redis)
         town.audited_accounts()
         rows, found, named = Counter[str](), Counter[str](), Counter[str]()
-        for row in (*tampers.stream_rows(), *tampers.forger_rows(), *tampers_files.rows(), *tampers_store.rows(town)):
+        stream = (*tampers.stream_rows(), *tampers.forger_rows())
+        for row in (*stream, *tampers_files.rows(), *tampers_store.rows(town), *tampers_log.rows(town)):
             is_found, is_at_place = _done(town, row)
             put_back(town.redis, kept)
             town.put_files_back()
@@ -47,7 +48,7 @@ def main() -> None:
 def _done(town: Town, row: Row) -> tuple[bool | None, bool]:
     """Was it found, and named? None: it does no harm."""
     place = row.do(town)
-    faults = town.audited(only=place.whose).faults if place.whose.startswith("t-") else town.audited_accounts()
+    faults = found_at(town, row, place)
     if place.field == "harmless":
         return None, False
     return bool(faults), bool(faults) and is_named(faults, place)

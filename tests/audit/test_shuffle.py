@@ -41,7 +41,7 @@ def audited(town: Town, known: dict[str, bytes]):
 
     notes = Notes(None, "all")
     try:
-        return audit(Installation(town.redis, town.archive, PARTITIONS, open_key), notes, lambda *_: None)
+        return audit(Installation(town.redis, town.archive, PARTITIONS, open_key, town.kept), notes, lambda *_: None)
     finally:
         notes.close(is_done=True)
 

@@ -80,15 +80,15 @@ def test_a_deal_is_appended_once_and_none_is_left_out(store: Redis) -> None:
 
 def test_of_two_who_append_at_once_one_is_told_to_look_again(store: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(store, 5)
-    peaks = deal_log._nodes
+    peaks = deal_log.nodes
 
     def slow(redis, wanted):
         found = peaks(redis, wanted)
-        monkeypatch.setattr(deal_log, "_nodes", peaks)
+        monkeypatch.setattr(deal_log, "nodes", peaks)
         assert deal_log.grow(store, [leaf(ELSEWHERE, 2)])
         return found
 
-    monkeypatch.setattr(deal_log, "_nodes", slow)
+    monkeypatch.setattr(deal_log, "nodes", slow)
     assert not deal_log.grow(store, [leaf(TABLE, 3)])
     assert deal_log.state(store).size == 6
     assert deal_log.grow(store, [leaf(TABLE, 3)])
