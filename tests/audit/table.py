@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.audit import tampers, tampers_files, tampers_log, tampers_store
 from tests.audit.conftest import contents, put_back
 from tests.audit.tampers import Row
-from tests.audit.test_tamper import found_at, is_named
+from tests.audit.test_tamper import found_at, is_named, is_of_the_log
 from tests.audit.town import Town, built
 
 HEAD = """\
@@ -51,7 +51,7 @@ def _done(town: Town, row: Row) -> tuple[bool | None, bool]:
     faults = found_at(town, row, place)
     if place.field == "harmless":
         return None, False
-    return bool(faults), bool(faults) and is_named(faults, place)
+    return bool(faults), bool(faults) and is_named(faults, place) and is_of_the_log(row, faults)
 
 
 if __name__ == "__main__":
