@@ -10,7 +10,7 @@ nonces decide which leaf lies where in the deal, so that nobody could choose it.
 cards and can open your own leaves. After each discard every hand was hashed again, card by card, with new salts
 (tokens), so that a card that is played opens a token of the hand it comes from. What stays secret is never opened.
 
-Exit status 0: all is well, and it says what was checked. 1: it names the first thing that is wrong.
+A file may be - (standard input). Exit status 0: all is well, and it says what was checked. 1: it names what is wrong.
 """
 
 import hashlib
@@ -232,8 +232,10 @@ def main(files):
     first, seen = None, {}
     for file in files:
         try:
-            with open(file, encoding="utf-8") as opened:
+            with open(0 if file == "-" else file, encoding="utf-8") as opened:
                 proof = json.loads(opened.read(262144))  # No proof is longer: the rest of such a file is not read.
+            if not isinstance(proof, dict) or "format" not in proof or proof.get("seat") == "auditor":
+                sys.exit(f"{file}: is no player's proof (an auditor's: marias verify --keys): {str(proof)[:200]}")
             first = first or proof
             dealt = check(proof)
             for field in COMMON:
@@ -247,14 +249,13 @@ def main(files):
             sys.exit(f"{file}: cannot be read as JSON: {error}")
         except Unfair as fault:
             sys.exit(f"{file}: UNFAIR: {fault.args[0]} {fault.args[1]}")
-        given = ["its player" if nonce else "the server" for nonce in proof["nonces"]]
         print(f"{file}: fair: table {proof['table']}, deal {proof['deal']}, seat {proof['seat']}")
+        given = ["its player" if nonce else "the server" for nonce in proof["nonces"]]
         print("  nonces of seats 0, 1, 2 came from " + ", ".join(given))
         print(f"  {len(dealt)} leaves opened, {len(proof['opened'])} tokens opened, {len(proof['rounds'])} discards")
     print("All 32 cards were opened, each once." if len(seen) == 32 else f"{len(seen)} of 32 cards were opened.")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
-        sys.exit(__doc__)
-    main(sys.argv[1:])
+    asked = sys.argv[1:] in (["-h"], ["--help"])
+    sys.exit(print(__doc__) if asked else main(sys.argv[1:]) if sys.argv[1:] else __doc__)

@@ -216,11 +216,29 @@ def test_the_script_names_the_file_and_the_place_of_a_fault(tmp_path):
     assert "cannot be read" in told.stderr
 
 
+def test_the_script_tells_what_is_no_players_proof_and_reads_the_standard_input(tmp_path):
+    for document in (proof("all gave nonces", AUDITOR), {"title": "Not found", "status": 404}, []):
+        told = run(document, folder=tmp_path)
+        assert told.returncode == 1
+        assert "proof0.json: is no player's proof" in told.stderr
+    command = [sys.executable, "-I", str(SCRIPT)]
+    text = json.dumps(proof("all gave nonces", 0))
+    piped = subprocess.run([*command, "-"], check=False, capture_output=True, text=True, timeout=60, input=text)
+    assert (piped.returncode, piped.stderr) == (0, "")
+    helped = subprocess.run([*command, "--help"], check=False, capture_output=True, text=True, timeout=60)
+    assert (helped.returncode, helped.stdout[:5]) == (0, "Check")
+
+
 def test_proofs_of_different_deals_do_not_go_together(tmp_path):
-    one, other = proof("all gave nonces", 0), proof("taken over twice", 1)
+    again = whole(*SEATED, key=commitments.sha256(b"another key").digest())
+    one, other = proof("all gave nonces", 0), proof_of(again, 1)
     with pytest.raises(Unfair, match="2: root"):
         check_together([one, other])
     assert "UNFAIR: root is not the same" in run(one, other, folder=tmp_path).stderr
+    other = proof("taken over twice", 1)  # The same order of the server, with other nonces.
+    with pytest.raises(Unfair, match="2: commitments"):
+        check_together([one, other])
+    assert "UNFAIR: commitments is not the same" in run(one, other, folder=tmp_path).stderr
 
 
 def test_who_was_away_has_no_more_than_he_was_told(tmp_path):
