@@ -31,7 +31,8 @@ def verify(proofs: tuple[BinaryIO, ...], keys: Path | None, as_json: bool) -> No
     Examples:
       marias verify proof.json
       marias verify ana.json bara.json cyril.json
-      curl -s -H "Authorization: Bearer $AUDITOR" $API/tables/$T/deals/1/proof | marias verify - --keys marias-data
+      export A="Authorization: Bearer $(marias token --role auditor)"
+      curl -s -H "$A" $API/tables/$T/deals/1/proof | marias verify - --keys marias-data/keys
     """
     documents = [_read(file) for file in proofs]
     try:
@@ -48,7 +49,7 @@ def verify(proofs: tuple[BinaryIO, ...], keys: Path | None, as_json: bool) -> No
         rows = [_row(each) for each in checked]
         click.echo(json.dumps({"ok": True, "whole": covers_the_deck(checked), "proofs": rows}))
     else:
-        _tell(checked)
+        _tell(checked, keys)
 
 
 def _read(file: BinaryIO) -> object:
@@ -88,7 +89,7 @@ def _row(checked: Checked) -> dict[str, object]:
     }
 
 
-def _tell(checked: list[Checked]) -> None:
+def _tell(checked: list[Checked], keys: Path | None) -> None:
     first = checked[0]
     nonces = ", ".join("its player" if given else "the server" for given in first.given)
     click.echo(f"fair: table {first.table}, deal {first.deal}{'' if first.finished else ', still running'}")
@@ -96,5 +97,9 @@ def _tell(checked: list[Checked]) -> None:
     for each in checked:
         who = "a spectator" if each.seat is None else "the auditor" if each.seat == AUDITOR else f"seat {each.seat}"
         click.echo(f"  {who}: {len(each.dealt)} leaves opened, {each.played} cards played")
+    if any(each.seat == AUDITOR for each in checked):
+        click.echo(f"  the order came from the sealed deal key: {'yes' if keys else 'not checked, for want of --keys'}")
+    elif keys:
+        click.echo("  --keys was not needed: only an auditor's proof has the sealed deal key")
     if covers_the_deck(checked):
         click.echo("  all 32 cards were opened, each once")

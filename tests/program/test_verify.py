@@ -68,7 +68,11 @@ def test_an_auditor_checks_from_the_deal_key_on(files, tmp_path):
     document = json.loads((files / "auditor.json").read_text())
     document["sealed_key"] = seal(read_public_key(tmp_path), KEY)
     (files / "sealed.json").write_text(json.dumps(document))
-    assert run(files / "sealed.json", "--keys", tmp_path).exit_code == 0
+    told = run(files / "sealed.json", "--keys", tmp_path)
+    assert told.exit_code == 0
+    assert "sealed deal key: yes" in told.output
+    assert "sealed deal key: not checked" in run(files / "sealed.json").output
+    assert "--keys was not needed" in run(files / "0.json", "--keys", tmp_path).output
     document["sealed_key"] = seal(read_public_key(tmp_path), bytes(32))
     (files / "other.json").write_text(json.dumps(document))
     assert "seed does not come from the deal key" in run(files / "other.json", "--keys", tmp_path).output
