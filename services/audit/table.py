@@ -118,10 +118,12 @@ def _ends(redis: Redis, walk: Walk, archive: Path | None, found: Derived) -> Ite
     if not walk.version:
         yield _at(table, keys.events(table)).fault(1, "id", "1-0", "an empty stream")
     first = cold.entries(redis, table, 1, 1)
-    if first and version_of(first[0]) > version + 1:
+    begins = version_of(first[0]) if first else 0
+    mark = _mark(redis, table) if begins > version + 1 else cold.NOTHING
+    if begins > version + 1 and begins > mark.version + 1:
         place = keys.archived(keys.partition_of(table))
-        told = f"{version} {deal}" if version else "nothing"
-        yield _at(table, place).fault(version, table, f"at least version {version_of(first[0]) - 1}", told)
+        told = f"{mark.version} {mark.deal}" if mark.version else "nothing"
+        yield _at(table, place).fault(mark.version, table, f"at least version {begins - 1}", told)
     if version > walk.version:
         place = keys.archived(keys.partition_of(table))
         yield _at(table, place).fault(walk.version, table, f"up to {walk.version}", f"{version} {deal}")
@@ -134,6 +136,11 @@ def _ends(redis: Redis, walk: Walk, archive: Path | None, found: Derived) -> Ite
                 f"deal {deal} up to version {version}",
                 f"the last is deal {files[-1].deal} up to {files[-1].last}" if files else "no file",
             )
+
+
+def _mark(redis: Redis, table: str) -> cold.Mark:
+    """Up to where the table is archived by now: it is noted before anything is trimmed."""
+    return cold.marks(redis, [table])[0]
 
 
 def _is_restored(redis: Redis, table: str, found: Derived) -> bool:

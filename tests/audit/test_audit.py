@@ -15,6 +15,7 @@ from services.cli.audit import audit as command
 from services.intake import CLOCK
 from services.jobs.archive_deals import work
 from services.store import accounts, keys
+from services.store.cold import version_of
 from tests.audit.town import CAP, FREE, FRESH, RICH, Town
 from tests.worker.house import ANA, BARA, PARTITIONS
 
@@ -71,6 +72,29 @@ def test_a_table_that_goes_on_meanwhile_gives_no_alarm(growing: Town, monkeypatc
     monkeypatch.setattr(table, "derived", played)
     assert growing.audited().faults == []
     assert growing.audited(only=FREE).faults == []
+
+
+def test_deals_that_are_archived_and_trimmed_meanwhile_give_no_alarm(
+    growing: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The archive was noted up to an earlier deal when what was made of the table was read."""
+    read, trimmed = table.derived, list[int]()
+
+    def archived(redis, name):
+        found = read(redis, name)
+        if name == FREE:
+            growing.play_deals(1, FREE, seed=growing.said)
+            growing.follow()
+            for partition in PARTITIONS:
+                work(growing.redis, growing.archive, partition)
+            trimmed.append(version_of(growing.redis.execute_command("XRANGE", keys.events(FREE), "-", "+")[0]))
+            assert trimmed[-1] > found.mark[0] + 1
+        return found
+
+    monkeypatch.setattr(table, "derived", archived)
+    assert growing.audited().faults == []
+    assert growing.audited(only=FREE).faults == []
+    assert len(trimmed) == 2
 
 
 def test_chips_that_are_on_their_way_give_no_alarm(growing: Town) -> None:
