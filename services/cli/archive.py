@@ -41,7 +41,7 @@ def archive() -> None:
     """The group."""
 
 
-@archive.command()
+@archive.command(short_help="Archive finished deals now, and trim the store.")
 @_data
 @click.option("--table", help="Only this table.")
 @click.option("--all", "every", is_flag=True, help="Every table.")
@@ -71,7 +71,7 @@ def run(data: Path | None, table: str | None, every: bool) -> None:
     click.echo(f"{deals} deals of {len(tables)} tables archived in {folder}")
 
 
-@archive.command()
+@archive.command(short_help="Read every file and prove it.")
 @_data
 @click.argument("place", metavar="[DIR|FILE]", required=False, type=click.Path(path_type=Path))
 @click.option("--keys", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -99,7 +99,7 @@ def verify(data: Path | None, place: Path | None, keys: Path | None) -> None:
     click.echo(f"{deals} deals of {len(named)} tables are whole in {folder}")
 
 
-@archive.command()
+@archive.command(short_help="Put a table of `marias export` into an archive.")
 @_data
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--to", "folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
@@ -199,7 +199,7 @@ def _keys(proof: object, keys: Path | None, config: Config) -> "tuple[Find, str]
         raise BadProof(f"the keys cannot be read: {error}") from error
 
 
-@archive.command()
+@archive.command(short_help="Make the tables again in an empty store.")
 @_data
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
 def restore(data: Path | None, folder: Path | None) -> None:
@@ -239,14 +239,15 @@ def _restored(done: int, of: int) -> None:
     show(f"restored: {done} of {of} tables")
 
 
-@archive.command(name="list")
+@archive.command(name="list", short_help="The archived tables, and what there is of each.")
 @_data
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object for each table.")
 def list_(data: Path | None, folder: Path | None, as_json: bool) -> None:
     """The archived tables: how many deals, up to which version, how many bytes."""
     for row in _rows(_folder(data, folder)):
-        click.echo(json.dumps(row) if as_json else "{table}  {deals:>6}  {version:>8}  {bytes:>10}".format(**row))
+        words = "{table}  {deals:>6} deals, up to version {version:>6}, {bytes:>10,} bytes".format(**row)
+        click.echo(json.dumps(row) if as_json else words)
 
 
 def _rows(folder: Path) -> Iterator[dict[str, object]]:
@@ -262,5 +263,6 @@ def _rows(folder: Path) -> Iterator[dict[str, object]]:
 def _folder(data: Path | None, folder: Path | None) -> Path:
     chosen = folder or Config.from_environment().given(data=data).archive_beside
     if not chosen.is_dir():
-        raise click.ClickException(f"There is no folder {chosen}.\nSay which: marias archive verify DIR")
+        raise click.ClickException(f"There is no folder {chosen}.\n`marias serve` makes it with the first "
+                                   "finished deal. Say which it is with DIR, or the data folder with --data.")
     return chosen

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from services.audit.shuffle import OpenKey
 
 SHOWN_MAX = 20
-FAULTY, UNREAD, STOPPED = 1, 3, 130
+FAULTY, NOT_BEGUN, UNREAD, STOPPED = 1, 2, 3, 130
 BAR = 30
 
 HELP = """\
@@ -92,6 +92,9 @@ def audit(table: str | None, **options: Any) -> None:
         sys.exit(STOPPED)
     except NotOurs as error:
         raise click.UsageError(str(error)) from error
+    except click.ClickException as error:
+        error.show()
+        sys.exit(NOT_BEGUN)  # Its own status would say that a table is at fault.
     except StoreUnavailable as error:
         show("")
         click.echo(f"marias audit: the store went away: {error}\n{_goes_on(file)}", err=True)

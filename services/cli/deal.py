@@ -61,6 +61,8 @@ def answer_all(file: BinaryIO, *, jsonl: bool) -> bool:
     for text in counted(record_lines(file) if jsonl else (file.read(RECORD_BYTES_MAX + 1),)):
         answer = _answer(text)
         all_ok = all_ok and answer["ok"] is True
+        if not jsonl and answer.get("code") == "bad_record" and b"\n{" in text:
+            click.echo("These look like several records, one a line: take --jsonl.", err=True)
         _write(answer)
     return all_ok
 

@@ -62,7 +62,7 @@ def export() -> None:
     """The group."""
 
 
-@export.command()
+@export.command(short_help="Finished deals as records, one a line.")
 @click.argument("table", required=False, callback=_a_table)
 @click.option("--all", "every", is_flag=True, help="Every table.")
 @click.option("--deal", type=click.IntRange(min=1), help="One deal only.")
@@ -86,10 +86,12 @@ def deals(table: str | None, **options: Any) -> None:
         if options["seat"] is not None:
             raise click.UsageError("Take --seat or --spectator.")
         eye = None
+    if (table is None) != options["every"]:
+        raise click.UsageError("Name a table, or say --all.")
     only = options["deal"]
     written = 0
     with _writing(options["out"], options["data"]) as (redis, write, config):
-        for done, each in enumerate(_tables(redis, config, table, every=options["every"])):
+        for done, each in enumerate(_tables(redis, config, table)):
             show(f"exported: {written:,} deals of {done:,} tables")
             for number, record in records(each, entries_after(redis, each, 0), eye, running=options["running"]):
                 if only in (None, number):
@@ -99,7 +101,7 @@ def deals(table: str | None, **options: Any) -> None:
             raise click.ClickException(f"There is no finished deal{f' {only}' if only else ''} at {table}.")
 
 
-@export.command(name="table")
+@export.command(name="table", short_help="All of a table in one file, chained and proven.")
 @click.argument("table", callback=_a_table)
 @out_option
 @_data
@@ -193,11 +195,9 @@ def _names(redis: "Redis") -> Callable[[str], str]:
     return name_of
 
 
-def _tables(redis: "Redis", config: Config, table: str | None, *, every: bool) -> Iterator[str]:
+def _tables(redis: "Redis", config: Config, table: str | None) -> Iterator[str]:
     from services.store import history, keys
 
-    if (table is None) != every:
-        raise click.UsageError("Name a table, or say --all.")
     if table is not None:
         yield table
         return

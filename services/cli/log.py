@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from redis import Redis
 
 HELP = """\
-The log of finished deals outside the store: check, restore.
+The log of finished deals outside the store: check, restore, receipt.
 
 The projector signs a head of the log each minute in which deals end, and adds it, with the deals since the one before,
 to MARIAS_HEADS (<data>/heads.jsonl). That file alone makes the whole log. A log in the store that is not the one that
@@ -33,20 +33,28 @@ def log() -> None:
     """The group."""
 
 
-@log.command()
+@log.command(short_help="Prove every line of the file of heads.")
 @_data
 @click.argument("file", required=False, type=click.Path(dir_okay=False, exists=True, path_type=Path))
 def check(data: Path | None, file: Path | None) -> None:
     """Prove every line of FILE (default: MARIAS_HEADS) by the keys of the data folder. Exit status 1 at a fault."""
-    from services.signing import Signer
+    from services.rings import Ring
+    from services.signing import PREFIX
     from services.transparency.heads import BadHeads, all_checked
-    from services.transparency.outside import outside
+    from services.transparency.outside import BadTarget, InFile, outside
 
     config = Config.from_environment().given(data=data)
-    kept = outside(str(file or config.heads_outside))
-    size, number = 0, 0
     try:
-        for number, line in enumerate(all_checked(Signer(config.receipt_keys).find, kept.lines()), 1):
+        kept = outside(str(file or config.heads_outside))
+    except BadTarget as error:
+        raise click.ClickException(f"MARIAS_HEADS: {error}") from error
+    if isinstance(kept, InFile) and not kept.path.exists():
+        raise click.ClickException(f"There is no {kept.name}: the projector writes it within a minute after the first "
+                                   "deal ends.\nIf it lies elsewhere: marias log check FILE --data DIRECTORY")
+    size, number = 0, 0
+    keys = Ring(config.receipt_keys, PREFIX, lazy=True)  # Who only looks makes no key.
+    try:
+        for number, line in enumerate(all_checked(keys.find, kept.lines()), 1):
             size = line.size
             show(f"checked: {number} heads, {size} deals")
     except BadHeads as error:
@@ -58,7 +66,7 @@ def check(data: Path | None, file: Path | None) -> None:
     click.echo(f"{number} heads of {size} deals are whole in {kept.name}")
 
 
-@log.command()
+@log.command(short_help="Append to the store's log what only the file has.")
 @_data
 def restore(data: Path | None) -> None:
     """Append to the log in the store the deals that only the file has, in the same order.
@@ -85,7 +93,7 @@ def restore(data: Path | None) -> None:
     click.echo(f"{added} deals appended to the log from {config.heads_outside}")
 
 
-@log.command()
+@log.command(short_help="Hold signed receipts against the events.")
 @_data
 @click.argument("receipts", nargs=-1, required=True, metavar="RECEIPT...")
 def receipt(data: Path | None, receipts: tuple[str, ...]) -> None:

@@ -140,3 +140,7 @@ def test_a_missing_file_is_a_plain_message():
     result = run("run", "nowhere.json")
     assert result.exit_code == 2
     assert "nowhere.json" in result.output
+
+
+def test_several_records_at_once_are_told_to_be_lines(lines):
+    assert "take --jsonl" in run("run", "-", text="\n".join(lines)).output
