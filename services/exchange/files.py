@@ -52,7 +52,7 @@ def files_of(paths: Iterable[Path]) -> Found:
     faults: list[Row] = []
     passed = 0
     for path in paths:
-        if not path.is_dir():
+        if not os.path.isdir(path):  # A path that may not be looked at is no folder: reading it says why.
             files.append(path)
             continue
         below: list[Path] = []

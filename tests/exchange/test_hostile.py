@@ -135,17 +135,18 @@ def test_what_may_not_be_read_is_refused(tmp_path):
         path.write_bytes(TEXT)
     (tmp_path / "file.json").chmod(0)
     (tmp_path / "folder").chmod(0)
-    for each in (tmp_path, *list(tmp_path.parents)[:2]):
+    for each in (tmp_path, *(each for each in tmp_path.parents if each.stat().st_mode & 0o055 == 0)):
         each.chmod(0o755)
     code = "import os, sys; os.setgid(65534); os.setuid(65534)\n" \
            "from pathlib import Path\nfrom services.exchange.files import files_of, import_file\n" \
-           "found = files_of([Path(sys.argv[1])])\n" \
+           "found = files_of(map(Path, sys.argv[1:]))\n" \
            "print(found.faults, [list(import_file(path)) for path in found.files])"
-    done = subprocess.run([sys.executable, "-c", "from services.exchange import files, hra\n" + code, str(tmp_path)],
+    done = subprocess.run([sys.executable, "-c", "from services.exchange import files, hra\n" + code,
+                           str(tmp_path), str(tmp_path / "folder" / "good.json")],
                           capture_output=True, text=True, check=False, timeout=60, cwd=sources.ROOT)
     (tmp_path / "folder").chmod(0o755)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("code='unreadable', message='Permission denied.'") == 2
+    assert done.stdout.count("code='unreadable', message='Permission denied.'") == 3
 
 
 def test_names_that_are_no_text_are_shown_harmless(tmp_path):

@@ -69,7 +69,10 @@ class Running:
         """The children's process ids by role: front, worker, projector, jobs, and store."""
         found = {}
         for pid in _children_of(self.pid):
-            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            try:
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue  # It has ended in the meantime.
             name = words[words.index(b"services.cli") + 1].decode() if b"services.cli" in words else "store"
             found[name] = pid
         return found

@@ -166,12 +166,16 @@ def test_a_server_goes_on_when_the_reader_of_its_log_and_its_terminal_have_gone(
 
 def test_keys_are_made_once_and_for_their_owner_alone(data):
     with Running(data) as server:
-        first = {file.name: file.read_bytes() for file in (data / "keys").iterdir()}
+        first = keys_in(data / "keys")
         server.stop()
         server.start()
-        assert {file.name: file.read_bytes() for file in (data / "keys").iterdir()} == first
-    assert first.keys() >= {"k1.pem", "auditor.key", "auditor.pub"}
-    assert all(file.stat().st_mode & 0o077 == 0 for file in [data, *(data / "keys").iterdir()])
+        assert keys_in(data / "keys") == first
+    assert first.keys() >= {"k1.pem", "auditor.key", "auditor.pub", "receipts/k1.pem"}
+    assert all(file.stat().st_mode & 0o077 == 0 for file in [data, *(data / "keys").rglob("*")])
+
+
+def keys_in(folder):
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def test_a_very_deep_data_folder_works_too(tmp_path):
