@@ -2,6 +2,7 @@
 
 from schemas.table.commands import CLOCK, Draw, Sender, load_command
 from schemas.table.events import (
+    EVENTS,
     ShownEvents,
     dump_event,
     dump_events,
@@ -16,6 +17,7 @@ from schemas.table.views import SPECTATOR, Fragments, join_code, view_fragments,
 
 __all__ = [
     "CLOCK",
+    "EVENTS",
     "SHAPE",
     "SPECTATOR",
     "Draw",

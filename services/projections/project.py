@@ -3,22 +3,27 @@
 import traceback
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from engine.table.events import DealEnded, DealStarted, Event, OfTable
 from engine.table.play import GameEvent
-from schemas.table import load_event
+from schemas.table import EVENTS, load_event
 from services.projections.bank import bank
 from services.projections.lobby import concerns_lobby, lobby
 from services.projections.records import Recorded, record
 from services.projections.score import score
-from services.projections.sheet import BLANK, Sheet, turned
+from services.projections.sheet import BLANK, TURNING, Sheet, turned
 from services.store.outbox import Told
 from services.store.outputs import Freeze, Post, Remembered, Row, TableOutput
 
 COMMON_BYTES_MAX = 64
+
+_HEAD: Final = b'{"type":"'
+_PASSED: Final = frozenset(name.encode() for name, event in EVENTS.items() if event not in TURNING)
+"""Events that change nothing that is projected. Openings and commitments come with each card, never twice the same, and
+are long: to read them costs more than all others."""
 
 _encode = msgspec.json.encode
 _decode = msgspec.json.Decoder(dict[str, object]).decode
@@ -93,9 +98,16 @@ def _events(remembered: Remembered, entries: Sequence[Told]) -> Iterator[tuple[T
     for told in entries:
         if told.version != expected:
             raise BrokenHistory(f"version {expected} is missing before {told.version}")
-        for stored in _split(told.events):
-            yield told, _load(bytes(stored))
+        for raw in _split(told.events):
+            stored = bytes(raw)
+            if _kind(stored) not in _PASSED:
+                yield told, _load(stored)
         expected += 1
+
+
+def _kind(stored: bytes) -> bytes:
+    """The type that an event begins with, as every build writes it; "" where it begins with something else."""
+    return stored[len(_HEAD) : stored.find(b'"', len(_HEAD))] if stored.startswith(_HEAD) else b""
 
 
 def _load(stored: bytes) -> Event:

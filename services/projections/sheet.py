@@ -1,5 +1,7 @@
 """What the projections remember of a table from one step to the next: a fold over the events of the table."""
 
+from typing import Final
+
 import msgspec
 from msgspec.structs import replace
 
@@ -58,6 +60,22 @@ class Sheet(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 BLANK = Sheet()
+
+TURNING: Final = frozenset(
+    {
+        TableOpened,
+        SatDown,
+        SeatLeft,
+        SeatFreed,
+        ChipsBrought,
+        ChipsReturned,
+        DealStarted,
+        DealEnded,
+        RoundExtended,
+        TableFinished,
+    }
+)
+"""The events of a table that `turned` asks about; all others need not even be read."""
 
 
 def turned(sheet: Sheet, event: Event, told: Told) -> Sheet:

@@ -18,7 +18,7 @@ BLOCK_MS = 1_000
 LAZY_SECONDS = 0.2
 """A checkpoint that passes nothing of ours may be written this late: it is read again after a crash."""
 PAUSE_SECONDS = 0.1
-REST_SECONDS = 0.1
+REST_SECONDS = 0.2
 """After news: what comes meanwhile is then read and written at once. To wait for 64 logs costs the store more than
 to read what is in them, and nobody waits for a record."""
 TABLES_MAX = 64

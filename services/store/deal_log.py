@@ -156,9 +156,10 @@ def unlogged(redis: Redis, partitions: Sequence[str], most: int) -> dict[str, in
     return {table.decode(): int(float(version)) for table, version in zip(flat, flat, strict=True)}
 
 
-def take_off(redis: Redis, table: str, version: int) -> None:
-    """All deals of a table up to `version`, as the list had it, are logged."""
-    scripts.run(redis, _UNLIST, (keys.unlogged(keys.partition_of(table)),), (table, version))
+def take_off(redis: Redis, logged: Sequence[tuple[str, int]]) -> None:
+    """All deals of these tables up to a version, each as the list had it, are logged."""
+    calls = [scripts.Call((keys.unlogged(keys.partition_of(table)),), (table, version)) for table, version in logged]
+    first_error(scripts.run_many(redis, _UNLIST, calls))
 
 
 def list_all(redis: Redis, partitions: Sequence[str]) -> None:

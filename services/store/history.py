@@ -1,6 +1,6 @@
 """The past of a table: its last snapshot and everything that happened since."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from redis import Redis
@@ -110,11 +110,34 @@ def entries_between(redis: Redis, table: str, first: int, last: int) -> list[Rec
     Raises BrokenStream at a hole, PastMissing where the archive is needed and is not here.
     """
     page = ask(redis, "XRANGE", keys.events(table), f"{first}-0", f"{last}-0")
-    entries = [recorded(raw) for raw in cold.filled(redis, table, first, last, page)]
-    for version, entry in enumerate(entries, first):
+    return list(_between(redis, table, first, last, page))
+
+
+def entries_until(redis: Redis, wanted: Mapping[str, tuple[int, int]]) -> dict[str, Iterator[Recorded]]:
+    """The entries of each table after a version and up to another, all in one round trip; of tables that have many of
+    them, or are not told up to where, all later ones, page by page. While they are gone through each raises
+    BrokenStream at a hole, PastMissing where the archive is needed and is not here.
+    """
+    few = {table: (after + 1, last) for table, (after, last) in wanted.items() if after < last <= after + PAGE}
+    pages = ask_many(
+        redis, [("XRANGE", keys.events(table), f"{first}-0", f"{last}-0") for table, (first, last) in few.items()]
+    )
+    first_error(pages)
+    read = dict(zip(few, pages, strict=True))
+    return {
+        table: _between(redis, table, after + 1, last, read[table])
+        if table in read
+        else entries_after(redis, table, after)
+        for table, (after, last) in wanted.items()
+    }
+
+
+def _between(redis: Redis, table: str, first: int, last: int, page: Sequence[RawEntry]) -> Iterator[Recorded]:
+    for version, raw in enumerate(cold.filled(redis, table, first, last, page), first):
+        entry = recorded(raw)
         if entry.version != version:
             raise BrokenStream(f"{table}: version {version} is missing before {entry.version}")
-    return entries
+        yield entry
 
 
 def entries_since(redis: Redis, table: str, at: int) -> Iterator[Recorded]:

@@ -2,14 +2,14 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from redis import Redis
 
-from services.store import deal_log
+from services.store import deal_log, history
 from services.store.cold import PastMissing
 from services.store.deal_log import Leaf, Place
-from services.store.history import BrokenStream, NewerEvent
+from services.store.history import BrokenStream, NewerEvent, Recorded
 from services.store.outbox import Pointer
 from services.store.wire import StoreUnavailable
 from services.transparency.leaves import OutOfOrder, ended_deals
@@ -22,6 +22,8 @@ TABLES_MAX = 8
 """Of each partition in one round."""
 DEALS_MAX = 64
 """Of one table in one round; the rest stays on the list."""
+TOGETHER_MAX = 256
+"""Deals that are appended at once: what the log costs is paid for each time, not for each deal."""
 PAUSE_SECONDS = 0.25
 AGAIN_SECONDS = 60.0
 """A table that cannot be logged is tried again so late."""
@@ -73,10 +75,20 @@ class Keeper:
         listed = deal_log.unlogged(self._redis, self._partitions, TABLES_MAX + len(self._stuck))
         now = time.monotonic()
         tables = [table for table in listed if self._stuck.get(table, 0.0) <= now]
-        done = 0
-        for table, place in zip(tables, deal_log.places(self._redis, tables), strict=True):
-            done += self._append(table, place, listed[table])
-        return done
+        places = dict(zip(tables, deal_log.places(self._redis, tables), strict=True))
+        told = history.entries_until(
+            self._redis, {table: (place.version, listed[table]) for table, place in places.items()}
+        )
+        done, ended = 0, dict[str, list[Leaf]]()
+        for table, place in places.items():
+            leaves = self._ended(told[table], table, place, listed[table])
+            if leaves is None:
+                continue
+            ended[table] = leaves
+            if sum(map(len, ended.values())) >= TOGETHER_MAX:
+                done += self._append(ended, listed)
+                ended = {}
+        return done + self._append(ended, listed)
 
     def sign(self) -> None:
         """Sign a head if the log has grown; a refusal is logged once. Raises StoreUnavailable."""
@@ -92,23 +104,29 @@ class Keeper:
             else:
                 self._is_ours = False
 
-    def _append(self, table: str, place: Place, until: int) -> int:
+    def _ended(self, entries: Iterable[Recorded], table: str, place: Place, until: int) -> list[Leaf] | None:
+        """The deals of `table` that are to be logged; None: they cannot be."""
         try:
-            leaves = list(ended_deals(self._redis, table, place, until, DEALS_MAX))
+            leaves = list(ended_deals(entries, table, place, until, DEALS_MAX))
         except (BrokenStream, NewerEvent, PastMissing, OutOfOrder, ValueError, KeyError) as error:
             self._cannot(table, error)
-            return 0
+            return None
         if self._stuck.pop(table, None) is not None:
             deal_log.set_stuck(self._redis, table, None)
-        if leaves and not self._grow(leaves):
-            return 0
-        if len(leaves) < DEALS_MAX:
-            deal_log.take_off(self._redis, table, until)
-        return len(leaves)
+        return leaves
 
-    def _grow(self, leaves: list[Leaf]) -> bool:
-        """False: another keeper was there; the list still names the table, and the next round looks again."""
-        return deal_log.grow(self._redis, leaves)
+    def _append(self, ended: Mapping[str, list[Leaf]], listed: Mapping[str, int]) -> int:
+        """Append the deals of some tables together, and take off the list the tables of which no more are waiting.
+
+        Where another keeper was there, none is: the list still names the tables, and the next round looks again.
+        """
+        leaves = [leaf for each in ended.values() for leaf in each]
+        if leaves and not deal_log.grow(self._redis, leaves):
+            return 0
+        whole = [(table, listed[table]) for table, found in ended.items() if len(found) < DEALS_MAX]
+        if whole:
+            deal_log.take_off(self._redis, whole)
+        return len(leaves)
 
     def _cannot(self, table: str, error: Exception) -> None:
         if table not in self._stuck:

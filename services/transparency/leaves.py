@@ -1,15 +1,15 @@
 """What the log says of a finished deal: which versions it took, and the hash of its table's chain at its end."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
-from redis import Redis
 
 from engine.table.events import DealEnded
 from schemas.table import load_events
-from services.store import chain, history
+from services.store import chain
 from services.store.deal_log import Leaf, Place
+from services.store.history import Recorded
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 _ENDED: Final = b'"deal_ended"'
@@ -49,14 +49,15 @@ def read(data: bytes) -> Told:
     return told
 
 
-def ended_deals(redis: Redis, table: str, place: Place, until: int, most: int) -> Iterator[Leaf]:
-    """The leaves of at most `most` deals of `table` that ended after `place`, up to version `until` (0: all).
+def ended_deals(entries: Iterable[Recorded], table: str, place: Place, until: int, most: int) -> Iterator[Leaf]:
+    """The leaves of at most `most` deals of `table` that ended after `place`, up to version `until` (0: all), from the
+    entries after it.
 
     Raises BrokenStream, also for an entry that carries another hash than it should; PastMissing; OutOfOrder.
     """
     deal, begins = place.deal, place.version + 1
     head = chain.digest(place.hash) if place.hash else b""
-    for entry in history.entries_after(redis, table, place.version):
+    for entry in entries:
         head = chain.checked(head, table, entry)
         if _ENDED in entry.events:
             for event in load_events(entry.events):

@@ -86,8 +86,8 @@ class Tables:
         """`player` gives the seat up."""
         return self.apply(table, Leave(now=self.later(), player=player.id))
 
-    def deal(self, table: str) -> bool:
-        """All are ready and the cards are dealt."""
+    def deal(self, table: str, *, fair: bool = False) -> bool:
+        """All are ready and the cards are dealt; `fair`: and committed to."""
         for player in CAST:
             self.apply(table, Ready(now=self.later(), player=player.id))
         version = self.versions[table]
@@ -99,6 +99,8 @@ class Tables:
             deck=deck_from_key(self.rng.randbytes(8)),
             sealed_key="sealed",
             transfer=f"{table}.{version}",
+            seed=self.rng.randbytes(32) if fair else b"",
+            table=table,
         )
         return self.apply(table, start)
 
@@ -111,10 +113,10 @@ class Tables:
         assert self.apply(table, Move(now=self.later(), seat=move.seat, move=move))
         return True
 
-    def play(self, table: str, deals: int = 1) -> None:
+    def play(self, table: str, deals: int = 1, *, fair: bool = False) -> None:
         """Whole deals with random moves."""
         for _ in range(deals):
-            assert self.deal(table)
+            assert self.deal(table, fair=fair)
             while self.move(table):
                 pass
 

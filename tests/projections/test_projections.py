@@ -1,15 +1,22 @@
 """What the projections write, and that they write it once, whatever stops them in between."""
 
+import ast
+import inspect
 import json
 from itertools import pairwise
 
 import pytest
 from redis import Redis
 
-from engine.table.events import DealEnded
+from engine.table.events import DealCommitted, DealEnded, HandsCommitted, NoncesJoined
 from schemas.records import run_record
+from schemas.table import dump_events
+from services.projections import project
+from services.projections.sheet import TURNING, turned
 from services.store import projected
 from services.store.accounts import UnknownPosting, house_of
+from services.store.outbox import Told
+from services.store.outputs import Remembered, TableOutput
 from tests.cast import ANA, BARA, CYRIL, DANA, SEATED
 from tests.projections.tables import Tables, follow, seated
 
@@ -226,3 +233,21 @@ def test_who_left_in_the_deal_is_paid_for_it(redis: Redis) -> None:
     assert projected.score(redis, BARA.id, None, 10).balance == paid[1]
     assert json.loads(projected.record(redis, TABLE, 1, BARA.id))["deck"] != ["??"] * 32
     assert json.loads(projected.lobby(redis, None, 1).rows[0])["seats"][1] is None
+
+
+def test_what_is_passed_over_changes_nothing_that_is_projected(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = seated(redis, TABLE)
+    tables.play(TABLE, deals=3, fair=True)
+    passed = {type(event) for events in tables.told[TABLE] for event in events} - TURNING
+    assert {DealCommitted, HandsCommitted, NoncesJoined} <= passed
+    entries = [Told(version, 1, dump_events(events)) for version, events in enumerate(tables.told[TABLE], start=1)]
+    told = project.project(TABLE, Remembered(0, b"", None), entries)
+    monkeypatch.setattr(project, "_PASSED", frozenset())
+    assert project.project(TABLE, Remembered(0, b"", None), entries) == told
+    assert isinstance(told.own, TableOutput)
+    assert len(told.own.sealed) == 3
+
+
+def test_no_event_is_passed_over_that_the_sheet_asks_about() -> None:
+    cases = [node for node in ast.walk(ast.parse(inspect.getsource(turned))) if isinstance(node, ast.MatchClass)]
+    assert {case.cls.id for case in cases if isinstance(case.cls, ast.Name)} == {event.__name__ for event in TURNING}

@@ -120,11 +120,9 @@ def test_a_table_stays_listed_if_a_deal_ended_while_others_were_logged(store: Re
     assert deal_log.unlogged(store, ["1f", "02"], 9) == {TABLE: 10, OTHER: 5}
     deal_log.add_unlogged(store, [(TABLE, 20)])
     deal_log.add_unlogged(store, [(TABLE, 10)])
-    deal_log.take_off(store, TABLE, 10)
-    deal_log.take_off(store, OTHER, 5)
-    deal_log.take_off(store, ELSEWHERE, 5)
+    deal_log.take_off(store, [(TABLE, 10), (OTHER, 5), (ELSEWHERE, 5)])
     assert deal_log.unlogged(store, ["1f", "02"], 9) == {TABLE: 20}
-    deal_log.take_off(store, TABLE, 20)
+    deal_log.take_off(store, [(TABLE, 20)])
     assert deal_log.unlogged(store, ["1f", "02"], 9) == {}
 
 
@@ -133,7 +131,7 @@ def test_tables_from_before_there_was_a_log_are_listed_once(store: Redis) -> Non
     deal_log.add_unlogged(store, [(TABLE, 10)])
     deal_log.list_all(store, ["1f", "02"])
     assert deal_log.unlogged(store, ["1f", "02"], 9) == {TABLE: 10, OTHER: 0}
-    deal_log.take_off(store, OTHER, 0)
+    deal_log.take_off(store, [(OTHER, 0)])
     deal_log.list_all(store, ["1f", "02"])
     assert deal_log.unlogged(store, ["1f", "02"], 9) == {TABLE: 10}
 
