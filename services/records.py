@@ -169,32 +169,35 @@ KINDS: Mapping[str, Kind] = {
 
 
 class _Waiting:
-    """Slow questions on their way from one thread to the other, in order; none that nobody waits for any more."""
+    """Slow questions on their way from one thread to the other, in order; none that nobody waits for any more.
+
+    They are counted by who asks, and not by his token: he may have many, as a visitor has one for each page.
+    """
 
     def __init__(self) -> None:
-        self._questions: Queue[tuple[float, Question]] = Queue()
+        self._questions: Queue[tuple[float, str, Question]] = Queue()
         self._of: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def put(self, question: Question) -> str:
+    def put(self, asker: str, question: Question) -> str:
         """Let it wait; gives the code of a refusal, else "": who asks for much must not keep all others waiting."""
         with self._lock:
-            if self._of[question.token] >= SLOW_OF_ONE_MAX:
+            if self._of[asker] >= SLOW_OF_ONE_MAX:
                 return "rate_limited"
             if self._questions.qsize() >= SLOW_MAX:
                 return "unavailable"
-            self._of[question.token] += 1
-        self._questions.put((time.monotonic(), question))
+            self._of[asker] += 1
+        self._questions.put((time.monotonic(), asker, question))
         return ""
 
     def take(self, seconds_max: float) -> Question | None:
         """The next one, if one comes in time."""
         try:
-            asked_at, question = self._questions.get(timeout=seconds_max)
+            asked_at, asker, question = self._questions.get(timeout=seconds_max)
         except Empty:
             return None
         with self._lock:
-            self._of -= Counter([question.token])
+            self._of -= Counter([asker])
         return question if time.monotonic() - asked_at < ANSWER_SECONDS_MAX else None
 
 
@@ -253,8 +256,11 @@ class Clerk:
             self._tell(self._slow_redis, question)
 
     def _put_off(self, question: Question) -> None:
-        """For the other thread."""
-        refused = self._slow.put(question)
+        """For the other thread; who is not known need not wait to hear it."""
+        try:
+            refused = self._slow.put(self._ring.verify(question.token).id, question)
+        except TokenRefused:
+            refused = "unauthenticated"
         if refused:
             tell(self._redis, question, None, refused)
 

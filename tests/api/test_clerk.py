@@ -20,14 +20,26 @@ def redis() -> Iterator[FakeRedis]:
 
 
 @pytest.fixture
-def clerk(redis: FakeRedis, tmp_path) -> Clerk:
-    made = Clerk((redis, redis), KeyRing(tmp_path), ["00"])
+def ring(tmp_path) -> KeyRing:
+    return KeyRing(tmp_path)
+
+
+@pytest.fixture
+def clerk(redis: FakeRedis, ring: KeyRing) -> Clerk:
+    made = Clerk((redis, redis), ring, ["00"])
     made.turn(0)
     return made
 
 
-def ask(redis: FakeRedis, kind: str, nonce: str, token: str = "ana") -> None:
-    redis.publish(QUESTIONS, msgspec.json.encode(Question(kind, token, "t-00-000000000000", 1, nonce=nonce)))
+@pytest.fixture
+def ask(redis: FakeRedis, ring: KeyRing):
+    """Ask of a table that there is not; `who` has another token each second."""
+
+    def put(kind: str, nonce: str, who: str = "ana", seconds: int = 60, token: str = "") -> None:
+        token = token or ring.issue(role="player", sub=who, name="", seconds=seconds)
+        redis.publish(QUESTIONS, msgspec.json.encode(Question(kind, token, "t-00-000000000000", 1, nonce=nonce)))
+
+    return put
 
 
 @pytest.fixture
@@ -46,50 +58,57 @@ def told(redis: FakeRedis, clerk: Clerk):
     return read
 
 
-def test_a_slow_question_waits_and_the_others_do_not(redis, clerk, told):
-    ask(redis, "replay", "slow")
-    ask(redis, "record", "quick")
+def test_a_slow_question_waits_and_the_others_do_not(ask, clerk, told):
+    ask("replay", "slow")
+    ask("record", "quick")
     clerk.turn(0)
-    assert told() == {"quick": b"-unauthenticated"}
+    assert told() == {"quick": b"-forbidden"}
     clerk.turn_slow(0)
-    assert told() == {"slow": b"-unauthenticated"}
+    assert told() == {"slow": b"-not_found"}
 
 
-def test_who_asks_for_much_at_once_waits_for_himself(redis, clerk, told):
+def test_who_is_not_known_need_not_wait(ask, clerk, told):
+    ask("replay", "forged", token="ana")
+    ask("replay", "old", seconds=-1)
+    clerk.turn(0)
+    assert told() == {"forged": b"-unauthenticated", "old": b"-unauthenticated"}
+
+
+def test_who_asks_for_much_at_once_waits_for_himself(ask, clerk, told):
     for number in range(records.SLOW_OF_ONE_MAX + 1):
-        ask(redis, "replay", f"a{number}")
-    ask(redis, "replay", "b", token="bára")
+        ask("replay", f"a{number}", seconds=60 + number)  # As a visitor, who has a token for each page.
+    ask("replay", "b", who="bára")
     clerk.turn(0)
     assert told() == {f"a{records.SLOW_OF_ONE_MAX}": b"-rate_limited"}
     for _ in range(records.SLOW_OF_ONE_MAX + 1):
         clerk.turn_slow(0)
     assert len(told()) == records.SLOW_OF_ONE_MAX + 1
-    ask(redis, "replay", "again")
+    ask("replay", "again")
     clerk.turn(0)
     clerk.turn_slow(0)
-    assert told() == {"again": b"-unauthenticated"}
+    assert told() == {"again": b"-not_found"}
 
 
-def test_no_more_wait_than_can_be_answered(redis, clerk, told, monkeypatch):
+def test_no_more_wait_than_can_be_answered(ask, clerk, told, monkeypatch):
     monkeypatch.setattr(records, "SLOW_MAX", 2)
     for number in range(3):
-        ask(redis, "replay", f"{number}", token=f"guest {number}")
+        ask("replay", f"{number}", who=f"guest {number}")
     clerk.turn(0)
     assert told() == {"2": b"-unavailable"}
 
 
-def test_nobody_is_answered_who_has_given_up(redis, clerk, told, monkeypatch):
-    ask(redis, "replay", "late")
+def test_nobody_is_answered_who_has_given_up(ask, clerk, told, monkeypatch):
+    ask("replay", "late")
     clerk.turn(0)
     monkeypatch.setattr(records, "ANSWER_SECONDS_MAX", -1.0)
     clerk.turn_slow(0)
     assert told() == {}
 
 
-def test_what_is_no_question_stops_nobody(redis, clerk, told):
+def test_what_is_no_question_stops_nobody(redis, ask, clerk, told):
     for said in (b"", b"{}", b"[1]", b'{"kind":"replay"}', b"\xff" * 100, b'{"kind":1,"token":""}'):
         redis.publish(QUESTIONS, said)
-    ask(redis, "no such kind", "odd")
-    ask(redis, "record", "next")
+    ask("no such kind", "odd")
+    ask("record", "next")
     clerk.turn(0)
-    assert told() == {"odd": b"-unauthenticated", "next": b"-unauthenticated"}
+    assert told() == {"odd": b"-forbidden", "next": b"-forbidden"}
