@@ -21,6 +21,7 @@ import sys
 
 CARDS = [rank + suit for suit in "hdcs" for rank in "789TJQKA"]  # 7h 8h … Ah 7d … As
 LABEL = b"marias fairness 1 "
+PROOF_BYTES = 262144
 # Where in the deal the cards lie of the forehand, of the player after him, and of the dealer.
 PLACES = [[*range(7), *range(17, 22)], [*range(7, 12), *range(22, 27)], [*range(12, 17), *range(27, 32)]]
 COMMON = (  # What all proofs of a deal have in common, whoever holds them.
@@ -68,6 +69,30 @@ def data(proof, where, size=32):
     return bytes.fromhex(value)
 
 
+def once(pairs):
+    """A JSON object. One that tells a name twice could be another proof to another reader."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a name is repeated in an object")
+    return dict(pairs)
+
+
+def depth(value):
+    """How deep a value is nested."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(depth, inner), default=0)
+
+
+def read(file):
+    """The JSON of a file, read strictly. Raises OSError, ValueError, RecursionError."""
+    with open(0 if file == "-" else file, "rb") as opened:
+        text = opened.read(PROOF_BYTES + 1)
+    proof = json.loads(text.decode(), object_pairs_hook=once, parse_constant=int)  # NaN is no number.
+    json.dumps(proof, ensure_ascii=False).encode()  # Half a pair of surrogates is no text.
+    if len(text) > PROOF_BYTES or depth(proof) > 16:
+        raise ValueError("longer or nested deeper than a proof")
+    return proof
+
+
 def sha(*parts):
     """SHA-256 of bytes and texts, joined."""
     return hashlib.sha256(b"".join(part if isinstance(part, bytes) else part.encode() for part in parts)).digest()
@@ -106,12 +131,12 @@ def check_nonces(proof):
     members(proof, "commitments", 3)
     nonces = []
     for seat, where in enumerate(members(proof, "nonces", 3)):
-        if look(proof, where) is None:  # This player gave none: the server's stands in.
-            nonces.append(sha(LABEL, "stand-in", bytes([seat]), server))
-        else:
-            nonces.append(data(proof, where))
-            if sha(LABEL, "nonce", nonces[-1]).hex() != look(proof, f"commitments[{seat}]"):
-                raise Unfair(where, "is not what the seat had committed to")
+        nonce, commitment = (
+            None if look(proof, at) is None else data(proof, at) for at in (where, f"commitments[{seat}]"))
+        if nonce is not None and sha(LABEL, "nonce", nonce) != commitment:
+            raise Unfair(where, "is not what the seat had committed to")
+        # Where a player gave none the server's stands in.
+        nonces.append(nonce or sha(LABEL, "stand-in", bytes([seat]), server))
     return shuffled(sha(LABEL, "joint", root, *nonces))
 
 
@@ -232,10 +257,9 @@ def main(files):
     first, seen = None, {}
     for file in files:
         try:
-            with open(0 if file == "-" else file, encoding="utf-8") as opened:
-                proof = json.loads(opened.read(262144))  # No proof is longer: the rest of such a file is not read.
+            proof = read(file)
             if not isinstance(proof, dict) or "format" not in proof or proof.get("seat") == "auditor":
-                sys.exit(f"{file}: is no player's proof (an auditor's: marias verify --keys): {str(proof)[:200]}")
+                sys.exit(f"{file}: is no player's proof (an auditor's: marias verify --keys): {repr(proof)[:200]}")
             first = first or proof
             dealt = check(proof)
             for field in COMMON:

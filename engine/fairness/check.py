@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from engine.fairness import commitments
 from engine.fairness.commitments import CARDS, SALT, SEATS
-from engine.fairness.shape import Unfair, at, card_at, flag_at, hex_at, list_at, number_at, text_at
+from engine.fairness.shape import Unfair, at, card_at, flag_at, hex_at, list_at, number_at, text_at, this_number_at
 from engine.notation import CODES
 from engine.shuffle import deck_from_key
 
@@ -121,9 +121,11 @@ def _permutation(proof: object) -> tuple[tuple[int, ...], tuple[bool, ...]]:
     list_at(proof, "nonces", SEATS)
     nonces = []
     for seat in range(SEATS):
-        nonce = None if at(proof, f"nonces[{seat}]") is None else hex_at(proof, f"nonces[{seat}]")
-        commitment = at(proof, f"commitments[{seat}]")
-        if nonce is not None and commitments.commitment_to(nonce).hex() != commitment:
+        nonce, commitment = (
+            None if at(proof, f"{name}[{seat}]") is None else hex_at(proof, f"{name}[{seat}]")
+            for name in ("nonces", "commitments")
+        )
+        if nonce is not None and commitments.commitment_to(nonce) != commitment:
             raise Unfair(f"nonces[{seat}]", "is not what the seat had committed to")
         nonces.append(nonce)
     return commitments.permutation(root, server, nonces), tuple(nonce is not None for nonce in nonces)
@@ -134,8 +136,7 @@ def _rounds(deal: _Deal) -> list[Round]:
     rounds = []
     for index in range(len(list_at(proof, "rounds"))):
         place, number = f"rounds[{index}]", index + 1
-        if at(proof, f"{place}.round") != number:
-            raise Unfair(f"{place}.round", f"is not {number}")
+        this_number_at(proof, f"{place}.round", number)
         seat = number_at(proof, f"{place}.seat", 0, SEATS - 1)
         if number == 1 and seat != (dealer + 1) % SEATS:
             raise Unfair(f"{place}.seat", "is not the forehand, who discards first")
@@ -173,8 +174,9 @@ def _opened(deal: _Deal) -> list[tuple[str, int, int]]:
 def _token(deal: _Deal, place: str, number: int) -> tuple[int, int]:
     """The seat and the card of what opens a token of round `number`."""
     proof, name, rounds = deal.proof, deal.name, deal.rounds
-    if not rounds or at(proof, f"{place}.round") != number:
-        raise Unfair(f"{place}.round", f"is not {number}")
+    if not rounds:
+        raise Unfair(f"{place}.round", "is before the first discard")
+    this_number_at(proof, f"{place}.round", number)
     seat, card = number_at(proof, f"{place}.seat", 0, SEATS - 1), card_at(proof, f"{place}.card")
     token = commitments.token(name, number, seat, card, hex_at(proof, f"{place}.salt", SALT))
     if token.hex() not in rounds[number - 1].tokens[seat]:

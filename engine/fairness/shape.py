@@ -46,6 +46,13 @@ def number_at(document: object, field: str, low: int, high: int) -> int:
     return found
 
 
+def this_number_at(document: object, field: str, number: int) -> None:
+    """The one number that may stand there; `true` and `1.0`, which are equal to 1, are not it."""
+    found = at(document, field)
+    if type(found) is not int or found != number:
+        raise Unfair(field, f"is not {number}")
+
+
 def flag_at(document: object, field: str) -> bool:
     """True or false."""
     found = at(document, field)

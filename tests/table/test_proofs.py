@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from engine.fairness import commitments
 from engine.fairness.check import AUDITOR, check, check_together, covers_the_deck
@@ -18,6 +19,7 @@ from engine.games.voleny import VOLENY
 from engine.table.events import DealCommitted, NoncesJoined, SatDown, SeatLeft
 from schemas.proofs import proof_of
 from schemas.table import dump_events, load_events
+from services.cli.verify import verify
 from tests.cast import ANA, SEATED
 from tests.table.fairly import KEY, modest, taking_over, whole
 
@@ -199,10 +201,69 @@ def test_the_script_needs_nothing_of_this_program_and_says_what_it_saw(tmp_path)
     import ast
 
     ast.parse(source, feature_version=(3, 8))
-    assert len([line for line in source.splitlines() if line.strip()]) <= 220
+    assert len([line for line in source.splitlines() if line.strip()]) <= 240
     told = run(*(proof("taken over twice", seat) for seat in range(3)), folder=tmp_path)
     assert (told.returncode, told.stderr) == (0, "")
     assert "All 32 cards were opened, each once." in told.stdout
+
+
+def test_what_is_equal_to_a_number_is_not_the_number(tmp_path):
+    """In Python true is 1 and 1.0 is 1; to another reader of the same proof they are not."""
+    good = proof("taken over twice", 0)
+    for place in places_of(good):
+        holder_of, last = parent(bad := copy.deepcopy(good), place)
+        for other in (bool, float):
+            if type(number := parent(good, place)[0][last]) is int:
+                holder_of[last] = other(number)
+                ours, theirs = faults(bad)
+                assert ours == theirs, place
+                assert ours, (place, holder_of[last])
+
+
+@pytest.mark.parametrize("nothing", [0, False, "", "x", [], {"a": 1}, "A" * 64])
+def test_a_commitment_is_a_hash_also_where_no_nonce_was_revealed(nothing):
+    bad = proof("any moves 1", 1)
+    place = bad["nonces"].index(None)
+    bad["commitments"][place] = nothing
+    assert faults(bad) == [f"commitments[{place}]"] * 2
+
+
+PROOF = json.dumps(proof_of(DEALS["all gave nonces"], 0)).encode()
+ODD = {
+    "a name twice": PROOF.replace(b'"seat": 0', b'"seat": 1, "seat": 0', 1),
+    "a name twice within": PROOF.replace(b'"round": 1', b'"round": 2, "round": 1', 1),
+    "NaN": PROOF.replace(b"{", b'{"more": NaN, ', 1),
+    "-Infinity": PROOF.replace(b"{", b'{"more": [-Infinity], ', 1),
+    "half a pair": PROOF.replace(b"{", b'{"more": "\\ud800", ', 1),
+    "half a pair as a name": PROOF.replace(b"{", b'{"\\udfff": 1, ', 1),
+    "nested": PROOF.replace(b"{", b'{"more": ' + b"[" * 16 + b"]" * 16 + b", ", 1),
+    "a byte order mark": b"\xef\xbb\xbf" + PROOF,
+    "UTF-16": PROOF.decode().encode("utf-16"),
+    "no UTF-8": PROOF.replace(b"{", b'{"more": "\xff", ', 1),
+    "something behind it": PROOF + b"{}",
+    "something far behind it": PROOF + b" " * (262_144 - len(PROOF)) + b"UNFAIR",
+    "too long by a space": PROOF + b" " * (262_145 - len(PROOF)),
+    "a number without end": PROOF.replace(b'"deal": 1', b'"deal": ' + b"1" * 5000, 1),
+}
+PLAIN = {
+    "as it is": PROOF,
+    "as long as may be": PROOF + b" " * (262_144 - len(PROOF)),
+    "with more in it": PROOF.replace(b"{", b'{"more": ' + b"[" * 15 + b"1e999" + b"]" * 15 + b", ", 1),
+    "with a whole pair": PROOF.replace(b"{", b'{"more": "\\ud83d\\ude00", ', 1),
+}
+
+
+@pytest.mark.parametrize("name", [*ODD, *PLAIN])
+def test_both_read_the_same_files(name, tmp_path):
+    text = (ODD | PLAIN)[name]
+    assert name == "as it is" or text != PROOF
+    file = tmp_path / "proof.json"
+    file.write_bytes(text)
+    scripted = subprocess.run(
+        [sys.executable, "-I", str(SCRIPT), str(file)], check=False, capture_output=True, text=True, timeout=60)
+    ours = CliRunner().invoke(verify, [str(file)])
+    assert (scripted.returncode, ours.exit_code) == ((1, 1) if name in ODD else (0, 0)), scripted.stderr + ours.output
+    assert "Traceback" not in scripted.stderr
 
 
 def test_the_script_names_the_file_and_the_place_of_a_fault(tmp_path):
