@@ -35,7 +35,8 @@ _FIRST: Final = 7
 
 
 def proof_of(events: Iterable[Event], holder: Holder) -> Json | None:
-    """The proof of the one deal that `events` tell of, from its commitment on, up to now if it is still running.
+    """The proof of the one deal that `events` tell of, from its commitment on, up to now if it is still running; what
+    they tell of the time before it does not count.
 
     Who was away for a time knows what he was told while he was there, and `present` is false. None for a deal that has
     not been dealt yet, or was dealt without any commitment.
@@ -74,6 +75,7 @@ class _Told:
         match event:
             case DealCommitted():
                 self._commit = event
+                self._is_there = self._was_always_there = True  # Whoever left before was another holder of the seat.
             case NoncesJoined():
                 self._joined = event
             case SeatLeft(seat=seat) if seat == self._holder:

@@ -16,11 +16,11 @@ from engine.fairness import commitments
 from engine.fairness.check import AUDITOR, check, check_together, covers_the_deck
 from engine.fairness.shape import Unfair
 from engine.games.voleny import VOLENY
-from engine.table.events import DealCommitted, NoncesJoined, SatDown, SeatLeft
+from engine.table.events import DealCommitted, NoncesJoined, SatDown, SeatFreed, SeatLeft
 from schemas.proofs import proof_of
 from schemas.table import dump_events, load_events
 from services.cli.verify import verify
-from tests.cast import ANA, SEATED
+from tests.cast import ANA, DANA, SEATED
 from tests.table.fairly import KEY, modest, taking_over, whole
 
 ROOT = Path(__file__).parents[2]
@@ -264,6 +264,17 @@ def test_both_read_the_same_files(name, tmp_path):
     ours = CliRunner().invoke(verify, [str(file)])
     assert (scripted.returncode, ours.exit_code) == ((1, 1) if name in ODD else (0, 0)), scripted.stderr + ours.output
     assert "Traceback" not in scripted.stderr
+
+
+def test_who_had_the_seat_before_the_deal_is_not_who_was_away():
+    """The time between two deals is told with the second: a seat may change hands in it."""
+    deal = DEALS["taken over twice"]
+    before = [
+        SatDown(seat=0, player=DANA.id, name="Dana"), SeatLeft(seat=0, player=DANA.id), SeatFreed(seat=0),
+        SatDown(seat=0, player=ANA.id, name="Ana"),
+    ]
+    assert proof_of([*before, *deal], 0) == proof_of(deal, 0)
+    assert proof_of(deal, 0)["present"]
 
 
 def test_the_script_names_the_file_and_the_place_of_a_fault(tmp_path):
