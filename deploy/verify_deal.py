@@ -2,7 +2,7 @@
 """Check that a deal of mariáš was fair. Needs Python 3.8 or later and nothing else.
 
     python3 verify_deal.py PROOF.json                      the proof that the server gave you (GET …/deals/{n}/proof)
-    python3 verify_deal.py ANA.json BARA.json CYRIL.json   the proofs of all three players together
+    python3 verify_deal.py ANA.json BARA.json CYRIL.json   the proofs of all three players, after the end
 
 How it works. Before the deal the server hashed its order of the 32 cards, each with a secret salt, into 32 leaves, and
 those into one root. Only then the players told their nonces (random numbers), which a hash had fixed before. Root and
@@ -26,7 +26,7 @@ PROOF_BYTES = 262144
 PLACES = [[*range(7), *range(17, 22)], [*range(7, 12), *range(22, 27)], [*range(12, 17), *range(27, 32)]]
 COMMON = (  # What all proofs of a deal have in common, whoever holds them.
     "table", "deal", "dealer", "root", "leaves", "server_commitment", "commitments", "server_nonce", "nonces",
-    "rounds", "opened", "finished",
+    "finished", "rounds", "opened",  # Proofs of a running deal differ: ask for all of them after its end.
 )
 
 

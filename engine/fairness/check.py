@@ -19,8 +19,8 @@ HAND: Final = 10
 PLACES: Final = ((*range(7), *range(17, 22)), (*range(7, 12), *range(22, 27)), (*range(12, 17), *range(27, 32)))
 """Where in the deal the cards lie of the forehand, of the next seat and of the dealer."""
 COMMON: Final = (
-    "table", "deal", "dealer", "root", "leaves", "server_commitment", "commitments", "server_nonce", "nonces", "rounds",
-    "opened", "finished",
+    "table", "deal", "dealer", "root", "leaves", "server_commitment", "commitments", "server_nonce", "nonces",
+    "finished", "rounds", "opened",
 )  # fmt: skip
 """What all proofs of a deal have in common, whoever holds them."""
 

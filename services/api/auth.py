@@ -76,6 +76,7 @@ OPEN = frozenset({
     "document.get_problems",
     "document.get_problem",
     # Pages know their reader by a cookie that the API does not look at.
+    "pages.get_entrance",
     "pages.get_home",
     "pages.get_table",
     "pages.get_replay",

@@ -80,6 +80,14 @@ def get_home(page: Page) -> flask.Response:
     return _html(home_page(page))
 
 
+@blueprint.get("/")
+@blueprint.get("/bank")
+@_page
+def get_entrance(page: Page) -> flask.Response:
+    """Whoever opens the bare address in a browser comes to where pages begin."""
+    return _lead(page.to("/replay"))
+
+
 @blueprint.get("/replay/<table>")
 @_page
 def get_table(page: Page, table: str) -> flask.Response:

@@ -68,7 +68,8 @@ class Notes:
         except sqlite3.DatabaseError as error:
             raise NotOurs(f"{file} is not the state of an audit: {error}") from error
         if known not in ("", subject):
-            raise NotOurs(f"{file} is the state of an audit of {known}, not of {subject}. Take another --resume file.")
+            raise NotOurs(f"{file} is the state of an audit of {known}, not of {subject}. "
+                          "Take another --resume file, or begin anew with --fresh.")
         self.is_resumed = known != ""
         self.set_fact("subject", subject)
 

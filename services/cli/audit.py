@@ -16,6 +16,8 @@ from services.cli.roles import opened, with_store
 from services.config import Config
 
 if TYPE_CHECKING:
+    from redis import Redis
+
     from services.audit.log import Kept
     from services.audit.notes import Notes
     from services.audit.run import Report
@@ -145,8 +147,23 @@ def _opener(keys: Path | None) -> "OpenKey | None":
 
     try:
         return partial(open_sealed, read_private_key(keys))
+    except FileNotFoundError as error:
+        where = f"{keys} holds no {PRIVATE}; `marias serve` puts it into <data>/keys."
+        raise click.BadParameter(where, param_hint="--keys") from error
     except (OSError, ValueError) as error:
         raise click.BadParameter(f"{keys / PRIVATE} is not the auditor's key: {error}", param_hint="--keys") from error
+
+
+def _is_known(redis: "Redis", archive: Path | None, table: str) -> bool:
+    """Has anybody ever heard of this table? Else its name is mistyped, which is no fault of its past."""
+    from services.archive.folder import files
+    from services.store.deal_log import index_of
+    from services.store.history import last_version, tables_of
+    from services.store.keys import partition_of
+
+    if last_version(redis, table) or table in tables_of(redis, partition_of(table)):
+        return True
+    return (archive is not None and bool(files(archive, table))) or index_of(redis, table, 1) is not None
 
 
 def _audited(config: Config, asked: Asked, file: Path | None) -> "Report":
@@ -167,10 +184,13 @@ def _audited(config: Config, asked: Asked, file: Path | None) -> "Report":
     assert config.redis_url is not None
     archive = config.archive_beside if config.archive_beside.is_dir() else None
     where = config.redis_url.rpartition("@")[2]
-    with opened(config) as redis, _notes(file, f"{table or 'all'} at {where}", fresh=fresh) as notes:
+    with opened(config) as redis:
+        if table is not None and not _is_known(redis, archive, table):
+            raise click.UsageError(f"Neither store, archive nor log of finished deals has anything of {table}.")
         partitions = all_partitions(kept(redis, config.partitions))
         place = Installation(redis, archive, partitions, open_key, _kept(config, heads))
-        return whole(place, notes, _progress(), only=table or "")
+        with _notes(file, f"{table or 'all'} at {where}", fresh=fresh) as notes:
+            return whole(place, notes, _progress(), only=table or "")
 
 
 def _of_night(config: Config, night: str) -> "Report":

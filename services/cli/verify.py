@@ -23,9 +23,10 @@ PROOF_BYTES_MAX = 262_144
 def verify(proofs: tuple[BinaryIO, ...], keys: Path | None, as_json: bool) -> None:
     """Check the PROOF of a deal, as GET /v1/tables/{table}/deals/{n}/proof gives it; - is the standard input.
 
-    Several proofs are those of several holders of one deal: they must agree, and together they show that no card was
-    dealt twice. The exit status is 0 if all is well, else 1, and the first thing that is wrong is named by its place.
-    deploy/verify_deal.py does the same for players, in one file that needs nothing of this program.
+    Several proofs are those of several holders of one deal, asked for after its end: they must agree, and together
+    they show that no card was dealt twice. The exit status is 0 if all is well, else 1, and the first thing that is
+    wrong is named by its place. deploy/verify_deal.py does the same for players, in one file that needs nothing of
+    this program.
 
     \b
     Examples:
@@ -57,9 +58,12 @@ def _read(file: BinaryIO) -> object:
     if len(text) > PROOF_BYTES_MAX:
         raise click.ClickException(f"{file.name}: longer than {PROOF_BYTES_MAX} bytes; no proof is.")
     try:
-        return read_json(text)
+        document = read_json(text)
     except Malformed as error:
         raise click.ClickException(f"{file.name}: {error.message}") from None
+    if isinstance(document, dict) and "format" not in document and "remedy" in document:
+        raise click.ClickException(f"{file.name}: is a refusal: {document.get('detail')} {document['remedy']}")
+    return document
 
 
 def _from_the_key(number: int, document: object, keys: Path | None) -> None:
@@ -70,8 +74,8 @@ def _from_the_key(number: int, document: object, keys: Path | None) -> None:
 
     try:
         key = opened(read_private_key(keys), str(document.get("sealed_key")))
-    except FileNotFoundError as error:
-        raise click.ClickException(f"{keys} holds no auditor.key: {error}") from None
+    except FileNotFoundError:
+        raise click.ClickException(f"{keys} holds no auditor.key; `marias serve` puts it into <data>/keys.") from None
     if key is None:
         raise Unfair(f"{number}: sealed_key", "is not sealed to this auditor, or was changed")
     check(document, key)

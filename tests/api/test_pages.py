@@ -382,3 +382,9 @@ def test_names_are_text_and_nothing_else(house, browser):
 def test_the_api_does_not_look_at_the_cookie(trio, played, browser):
     browser.client.set_cookie("marias_token", trio[0].token, path="/")
     assert browser.get(f"/v1/tables/{played}").status_code == 401
+
+
+def test_the_bare_address_leads_to_where_pages_begin(browser):
+    for path in ("/", "/bank"):
+        answer = browser.get(path)
+        assert (answer.status_code, answer.headers["Location"]) in [(302, "/replay"), (303, "/replay")]

@@ -100,3 +100,12 @@ def test_an_audit_that_is_stopped_in_its_middle_goes_on_there(club: Running, tmp
     report = json.loads(printed)
     assert (status, report["tables"], report["faults"]) == (0, TABLES, []), printed
     assert not state.exists()
+
+
+def test_a_mistyped_table_is_no_fault_and_leaves_no_state(club: Running) -> None:
+    words = [sys.executable, "-m", "services.cli", "audit", "t-00-000000000000", "--data", str(club.data)]
+    told = subprocess.run(words, cwd=sources.ROOT, capture_output=True, text=True, timeout=SECONDS_MAX, check=False,
+                          env={name: value for name, value in os.environ.items() if name != "REDIS_URL"})
+    assert told.returncode == 2
+    assert "has anything of t-00-000000000000" in told.stderr
+    assert not (club.data / "audit.state").exists()

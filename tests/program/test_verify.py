@@ -77,3 +77,15 @@ def test_an_auditor_checks_from_the_deal_key_on(files, tmp_path):
     (files / "other.json").write_text(json.dumps(document))
     assert "seed does not come from the deal key" in run(files / "other.json", "--keys", tmp_path).output
     assert "sealed_key is not sealed to this auditor" in run(files / "auditor.json", "--keys", tmp_path).output
+
+
+def test_a_refusal_kept_by_mistake_is_told_with_its_remedy(files):
+    refusal = {"status": 401, "detail": "The caller is not known.", "remedy": "Send the header."}
+    (files / "refusal.json").write_text(json.dumps(refusal))
+    told = run(files / "refusal.json")
+    assert told.exit_code == 1
+    assert "refusal.json: is a refusal: The caller is not known. Send the header." in told.output
+
+
+def test_an_auditor_who_names_a_folder_without_the_key_is_told_where_it_lies(files, tmp_path):
+    assert "holds no auditor.key" in run(files / "auditor.json", "--keys", tmp_path).output

@@ -131,7 +131,7 @@ def test_what_makes_a_deal_fair_is_told_step_by_step_and_not_in_a_tale() -> None
         {"type": "nonce_revealed", "seat": 0, "nonce": "cd" * 32},
     ]
     assert Story(NAMES, plays=True).lines(events) == [
-        "  Ana commits to a number of his own", "  the order of the cards is fixed, its root is 0123456789ab…",
-        "  Ana reveals his number",
+        "  Ana commits to a secret number", "  the order of the cards is fixed, its root is 0123456789ab…",
+        "  Ana reveals the number",
     ]
     assert Story(NAMES).lines(events) == []
