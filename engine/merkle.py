@@ -5,8 +5,8 @@ half of `n` leaves is the largest power of two below `n`. Hashes are 32 bytes. T
 they are given, they answer True or False.
 """
 
-import hashlib
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 HASH_SIZE = 32
@@ -28,12 +28,12 @@ class Span(NamedTuple):
 
 def leaf_hash(data: bytes) -> bytes:
     """The hash of a leaf."""
-    return hashlib.sha256(b"\0" + data).digest()
+    return sha256(b"\0" + data).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
     """The hash of the node over two nodes."""
-    return hashlib.sha256(b"\1" + left + right).digest()
+    return sha256(b"\1" + left + right).digest()
 
 
 def root(leaves: Sequence[bytes]) -> bytes:
@@ -41,8 +41,9 @@ def root(leaves: Sequence[bytes]) -> bytes:
     level = list(leaves)
     while len(level) > 1:
         odd = level[-1:] if len(level) % 2 else []  # The last one waits for a partner, levels above.
-        level = [node_hash(left, right) for left, right in zip(level[::2], level[1::2], strict=False)] + odd
-    return level[0] if level else hashlib.sha256().digest()
+        pairs = zip(level[::2], level[1::2], strict=False)
+        level = [sha256(b"\1" + left + right).digest() for left, right in pairs] + odd  # As `node_hash` does it.
+    return level[0] if level else sha256().digest()
 
 
 def inclusion(leaves: Sequence[bytes], index: int) -> list[bytes]:

@@ -4,6 +4,7 @@ import hmac
 import struct
 from collections.abc import Iterator
 from itertools import count
+from typing import Final
 
 
 def deck_from_key(key: bytes, cards: int = 32) -> tuple[int, ...]:
@@ -14,21 +15,25 @@ def deck_from_key(key: bytes, cards: int = 32) -> tuple[int, ...]:
     """
     deck = list(range(cards))
     draws = _words(key)
-    for place in range(cards - 1, 0, -1):
-        fair = (1 << 32) - (1 << 32) % (place + 1)  # Words from here on would favour low numbers.
-        word = next(draws)
-        while word >= fair:
-            word = next(draws)
-        other = word % (place + 1)
-        deck[place], deck[other] = deck[other], deck[place]
+    place = cards - 1
+    while place > 0:
+        for word in next(draws):
+            size = place + 1
+            other = word % size
+            if word - other + size > _WORDS:
+                continue  # Such words would favour low numbers: too few of them are left for each to come as often.
+            deck[place], deck[other] = deck[other], deck[place]
+            place -= 1
+            if not place:
+                break
     return tuple(deck)
 
 
-def _words(key: bytes) -> Iterator[int]:
-    """32-bit words: HMAC-SHA-256 of 0, 1, 2, … as eight big-endian bytes, cut in four-byte pieces."""
+def _words(key: bytes) -> Iterator[tuple[int, ...]]:
+    """32-bit words, eight at a time: HMAC-SHA-256 of 0, 1, 2, … as eight big-endian bytes, cut in four-byte pieces."""
     for counter in count():
-        for (word,) in _cut(hmac.digest(key, counter.to_bytes(8, "big"), "sha256")):
-            yield word
+        yield _cut(hmac.digest(key, counter.to_bytes(8, "big"), "sha256"))
 
 
-_cut = struct.Struct(">I").iter_unpack
+_WORDS: Final = 1 << 32
+_cut: Final = struct.Struct(">8I").unpack

@@ -8,6 +8,7 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 from hashlib import sha256
+from struct import Struct
 from typing import Final
 
 from engine.merkle import root
@@ -23,6 +24,7 @@ TALON: Final = CARDS
 _LABEL: Final = b"marias fairness 1 "
 _CODES: Final = tuple(code.encode() for code in CODES)
 _PLACES: Final = tuple(b"%d/" % place for place in range(CARDS))
+_cuts: Final = {count: Struct(f"{SALT}s" * count).unpack for count in (CARDS, CARDS + 1)}
 
 
 def seed_of(key: bytes) -> bytes:
@@ -59,7 +61,7 @@ def leaves(name: str, seed: bytes, order: Sequence[int]) -> tuple[bytes, ...]:
     """The 32 leaves under which the server's order of the cards lies."""
     head = name.encode() + b"/leaf/"
     return tuple([
-        sha256(b"\0%b%b%b%b" % (salt, head, place, _CODES[card])).digest()
+        sha256(b"\0" + salt + head + place + _CODES[card]).digest()
         for salt, place, card in zip(leaf_salts(seed), _PLACES, order, strict=True)
     ])
 
@@ -98,7 +100,7 @@ def token(name: str, number: int, seat: int, card: int, salt: bytes) -> bytes:
 def tokens(name: str, number: int, seat: int, cards: Sequence[int], salts: Sequence[bytes]) -> tuple[bytes, ...]:
     """The tokens of a whole hand, in the order of their bytes."""
     head, code = b"%b/hand/%d/%d/" % (name.encode(), number, seat), _CODES
-    return tuple(sorted([sha256(b"%b%b%b" % (salts[card], head, code[card])).digest() for card in cards]))
+    return tuple(sorted([sha256(salts[card] + head + code[card]).digest() for card in cards]))
 
 
 def talon(name: str, number: int, cards: Sequence[int], salt: bytes) -> bytes:
@@ -115,4 +117,4 @@ def round_commitment(name: str, number: int, hands: Sequence[Sequence[bytes]], s
 
 def _salts(secret: bytes, count: int) -> tuple[bytes, ...]:
     stream = hashlib.shake_256(secret).digest(SALT * count)
-    return tuple([stream[start : start + SALT] for start in range(0, len(stream), SALT)])
+    return _cuts[count](stream)

@@ -42,11 +42,11 @@ def test_every_card_comes_to_every_place_as_often():
 
 def test_a_word_that_would_favour_low_cards_is_thrown_away(monkeypatch):
     """Of 2**32 words the last one has no place when three cards are left: 2**32 is 3 · 1431655765 + 1."""
-    words = [0xFFFFFFFF, 5, 1]
-    blocks = iter(words)
+    words = [0xFFFFFFFF] * 9 + [5, 1] + [0] * 5
+    blocks = iter([words[:8], words[8:]])
 
     def digest(key, message, algorithm):
-        return next(blocks).to_bytes(4, "big")
+        return b"".join(word.to_bytes(4, "big") for word in next(blocks))
 
     monkeypatch.setattr(hmac, "digest", digest)
     assert deck_from_key(b"any", 3) == (0, 1, 2)
