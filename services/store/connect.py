@@ -18,6 +18,9 @@ from services.store.wire import StoreUnavailable
 CONNECT_SECONDS_MAX = 3.0
 ANSWER_SECONDS_MAX = 5.0
 BLOCK_SECONDS_MAX = 10.0
+CONNECTIONS_MAX = 4_096
+"""More than a process ever needs: how much is asked at once is bounded where it is asked. The library's own bound, 100,
+would look like a store that is away."""
 SENTINEL_SECONDS_MAX = 1.0
 """A sentinel that is silent for longer is passed over: the next one is asked."""
 
@@ -40,6 +43,7 @@ def connect(url: str, *, blocking: bool = False, replicas: int = 0) -> Redis:
         "socket_connect_timeout": CONNECT_SECONDS_MAX,
         "socket_timeout": ANSWER_SECONDS_MAX + (BLOCK_SECONDS_MAX if blocking else 0.0),
         "health_check_interval": 0,
+        "max_connections": CONNECTIONS_MAX,
     }
     options["retry"] = Retry(NoBackoff(), 0)
     client: Redis
