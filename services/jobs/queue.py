@@ -50,53 +50,17 @@ def deals(redis: Redis) -> Queue:
 
 def put_archive_deals(queue: Queue, partition: str) -> bool:
     """Ask that the finished deals of a partition be archived; False when that waits or runs already."""
-    try:
-        queue.enqueue_call(
-            ARCHIVE_DEALS,
-            args=(partition,),
-            job_id=f"archive-{partition}",
-            unique=True,
-            timeout=ARCHIVE_SECONDS_MAX,
-            ttl=ARCHIVE_SECONDS_MAX,
-            description="",
-        )
-    except DuplicateJobError:
-        return False
-    return True
+    return _put(queue, ARCHIVE_DEALS, partition, f"archive-{partition}", ARCHIVE_SECONDS_MAX)
 
 
 def put_close_tables(queue: Queue, idle: Sequence[Turn]) -> bool:
     """Ask that tables which stand still at these versions be closed; False when just that waits already."""
-    try:
-        queue.enqueue_call(
-            CLOSE_TABLES,
-            args=(idle,),
-            job_id=f"close-{hashlib.sha256(repr(idle).encode()).hexdigest()[:32]}",
-            unique=True,
-            timeout=CLOSE_SECONDS_MAX,
-            ttl=CLOSE_SECONDS_MAX,
-            description="",
-        )
-    except DuplicateJobError:
-        return False
-    return True
+    return _put(queue, CLOSE_TABLES, idle, f"close-{_digest(idle)}", CLOSE_SECONDS_MAX)
 
 
 def put_nightly_audit(queue: Queue, night: str) -> bool:
     """Ask for the audit of a night; False when that waits already."""
-    try:
-        queue.enqueue_call(
-            NIGHTLY_AUDIT,
-            args=(night,),
-            job_id=f"audit-{night}",
-            unique=True,
-            timeout=NIGHTLY_SECONDS_MAX,
-            ttl=NIGHTLY_SECONDS_MAX,
-            description="",
-        )
-    except DuplicateJobError:
-        return False
-    return True
+    return _put(queue, NIGHTLY_AUDIT, night, f"audit-{night}", NIGHTLY_SECONDS_MAX)
 
 
 def put_bot_moves(queue: Queue, turns: Sequence[Turn]) -> bool:
@@ -108,18 +72,19 @@ def put_bot_moves(queue: Queue, turns: Sequence[Turn]) -> bool:
         return False
     for start in range(0, len(turns), TURNS_MAX):
         asked = turns[start : start + TURNS_MAX]
-        try:
-            queue.enqueue_call(
-                BOT_MOVES,
-                args=(asked,),
-                job_id=_name(asked),
-                unique=True,
-                timeout=SECONDS_MAX,
-                ttl=SECONDS_MAX,
-                description="",
-            )
-        except DuplicateJobError:
+        if not _put(queue, BOT_MOVES, asked, _name(asked), SECONDS_MAX):
             return False
+    return True
+
+
+def _put(queue: Queue, job: str, about: object, name: str, seconds_max: int) -> bool:
+    """Ask for a job `about` something, worth nothing after `seconds_max`; False when `name` is there already."""
+    try:
+        queue.enqueue_call(
+            job, args=(about,), job_id=name, unique=True, timeout=seconds_max, ttl=seconds_max, description=""
+        )
+    except DuplicateJobError:
+        return False
     return True
 
 
@@ -134,4 +99,8 @@ def _name(turns: Sequence[Turn]) -> str:
     """From the cause, so that asking again is no second job."""
     if len(turns) == 1:
         return f"bot-{turns[0][0]}-{turns[0][1]}"
-    return f"bots-{hashlib.sha256(repr(turns).encode()).hexdigest()[:32]}"
+    return f"bots-{_digest(turns)}"
+
+
+def _digest(turns: Sequence[Turn]) -> str:
+    return hashlib.sha256(repr(turns).encode()).hexdigest()[:32]

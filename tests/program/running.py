@@ -9,12 +9,17 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from tests import sources
 
 SECONDS_MAX = 60.0
+UNTIL_SECONDS_MAX = 120.0
+
+Found = TypeVar("Found")
 
 
 class Running:
@@ -143,3 +148,18 @@ def await_end(pids: list[int], seconds_max: float = 10.0) -> list[int]:
     while (left := [pid for pid in pids if is_alive(pid)]) and time.monotonic() < end:
         time.sleep(0.02)
     return left
+
+
+def marias(data: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """A command of the program over a folder of data, with the store that runs there."""
+    return subprocess.run([sys.executable, "-m", "services.cli", *words, "--data", str(data)], cwd=sources.ROOT,
+                          env={**os.environ, "REDIS_URL": ""}, capture_output=True, text=True, timeout=60, check=False)
+
+
+def until(is_so: Callable[[], Found]) -> Found:
+    """What `is_so` gives as soon as it gives anything."""
+    end = time.monotonic() + UNTIL_SECONDS_MAX
+    while not (found := is_so()):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    return found

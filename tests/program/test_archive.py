@@ -3,9 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
@@ -13,26 +10,11 @@ from services.archive import folder
 from services.serve.folder import read_running
 from services.store import keys
 from services.store.connect import connect
-from tests import sources
-from tests.program.running import Running
+from tests.program.running import Running, marias, until
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 DEALS = 5
-SECONDS_MAX = 120
-
-
-def marias(data, *arguments):
-    return subprocess.run([sys.executable, "-m", "services.cli", *arguments, "--data", str(data)], cwd=sources.ROOT,
-                          env={**os.environ, "REDIS_URL": ""}, capture_output=True, text=True, timeout=60, check=False)
-
-
-def until(is_so):
-    end = time.monotonic() + SECONDS_MAX
-    while not (found := is_so()):
-        assert time.monotonic() < end
-        time.sleep(0.2)
-    return found
 
 
 def told(server, table, token):

@@ -3,9 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
@@ -13,26 +10,11 @@ from engine import merkle
 from services.receipts import read, signed
 from services.signing import Signer
 from services.store import chain
-from tests import sources
-from tests.program.running import Running
+from tests.program.running import Running, marias, until
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 DEALS = 3
-SECONDS_MAX = 120
-
-
-def marias(data, *arguments):
-    return subprocess.run([sys.executable, "-m", "services.cli", *arguments, "--data", str(data)], cwd=sources.ROOT,
-                          env={**os.environ, "REDIS_URL": ""}, capture_output=True, text=True, timeout=60, check=False)
-
-
-def until(is_so):
-    end = time.monotonic() + SECONDS_MAX
-    while not (found := is_so()):
-        assert time.monotonic() < end
-        time.sleep(0.2)
-    return found
 
 
 def head(server, bearer, size):
@@ -113,7 +95,7 @@ def test_a_store_that_has_lost_its_log_is_told_and_the_log_can_be_appended_again
         until(lambda: "the log of finished deals has shrunk" in marias(data, "status").stdout)
         assert marias(data, "status").returncode == 1
         told = marias(data, "log", "restore")
-        assert told.stdout.startswith("1 deals appended"), told.stderr
+        logged = int(told.stdout.split(" deals appended")[0])  # A shared first place makes more deals than one.
+        assert logged >= last["size"], told.stderr
         status = until(lambda: (found := marias(data, "status")).returncode == 0 and found)
-        assert "1 deals, signed for 1" in status.stdout
-    assert last["size"] == 1
+        assert f"{logged} deals, signed for {logged}" in status.stdout
