@@ -31,7 +31,7 @@ def opening(says, body, field):
 
 ROWS = [
     row("an address that does not exist", "GET /v1/nothing", 404, "not_found"),
-    row("an address outside the API", "GET /", 404, "not_found"),
+    row("an address outside the API", "GET /nothing", 404, "not_found"),
     row("a table that does not exist", "GET /v1/tables/t-00-0123456789ab", 404, "not_found"),
     row("an id that is none", "GET /v1/tables/../../etc/passwd", 404, "not_found"),
     row("an id with a wildcard", "GET /v1/tables/t-00-*", 404, "not_found"),
