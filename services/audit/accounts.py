@@ -12,7 +12,7 @@ from redis.exceptions import ResponseError
 from engine.bank import is_limited, refund_of
 from services.audit.fault import Fault, Where, said, wrong_type
 from services.audit.notes import Notes
-from services.audit.transfers import Posted, Postings, knows, later_chips, waiting
+from services.audit.transfers import Posted, Postings, account_of, knows, later_chips, not_posted, waiting
 from services.audit.walk import Chips
 from services.store import accounts, keys
 from services.store.accounts import house_of
@@ -180,7 +180,7 @@ class Bank:
             return
         event, is_audited = found
         signed = posted.chips if posted.debit == account else -posted.chips
-        told = (event.player or keys.HOUSE, event.chips, event.version, event.deal)
+        told = (account_of(event), event.chips, event.version, event.deal)
         if (account, signed, posted.version, posted.deal) != told:
             yield _at(account, keys.postings(account)).fault(
                 posted.place, posted.id, f"(account, chips, version, deal) {told}", said(posted._asdict())
@@ -240,23 +240,13 @@ class Bank:
         """Chips of tables that no account knew when it was read: posted since, still on their way, or lost."""
         unhandled = waiting(self._redis, self._partitions)
         for table, event in self._notes.unposted():
-            account = event.player or keys.HOUSE
             self._total -= event.chips
-            if knows(self._redis, account, event.transfer):
+            if knows(self._redis, account_of(event), event.transfer):
                 continue
             if (table, event.version) in unhandled:
                 self._notes.skip("chips that the settlement has not come to yet")
                 continue
-            yield Fault(
-                check="bank",
-                table=table,
-                account=account,
-                version=event.version,
-                field=event.transfer,
-                expected=f"a posting of {event.chips} chips",
-                found="none",
-                place=keys.postings(account),
-            )
+            yield not_posted(table, event, "none")
 
 
 def _all_accounts(redis: Redis) -> list[str]:

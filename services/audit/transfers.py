@@ -95,7 +95,7 @@ def unposted(redis: Redis, table: str, moved: Sequence[Chips]) -> Iterator[Fault
     """The chips that a table has moved and no account tells of as it should; where only that table is audited."""
     unhandled = waiting(redis, [keys.partition_of(table)])
     for event in moved:
-        account = event.player or keys.HOUSE
+        account = account_of(event)
         place = ask(redis, "HGET", keys.transfers(account), event.transfer)
         found = ask(redis, "XRANGE", keys.postings(account), f"{int(place)}-0", f"{int(place)}-0") if place else []
         chips = b"%d" % abs(event.chips)
@@ -103,16 +103,27 @@ def unposted(redis: Redis, table: str, moved: Sequence[Chips]) -> Iterator[Fault
             continue
         fields = fields_of(found[0][1]) if found else {}
         if (fields.get(b"id"), fields.get(b"chips")) != (event.transfer.encode(), chips):
-            yield Fault(
-                check="bank",
-                table=table,
-                account=account,
-                version=event.version,
-                field=event.transfer,
-                expected=f"a posting of {event.chips} chips",
-                found=said(fields) if found else "none",
-                place=keys.postings(account),
-            )
+            yield not_posted(table, event, said(fields) if found else "none")
+
+
+def not_posted(table: str, event: Chips, found: str) -> Fault:
+    """Chips of a table without the posting that they should have; `found` is what stands in its place."""
+    account = account_of(event)
+    return Fault(
+        check="bank",
+        table=table,
+        account=account,
+        version=event.version,
+        field=event.transfer,
+        expected=f"a posting of {event.chips} chips",
+        found=found,
+        place=keys.postings(account),
+    )
+
+
+def account_of(event: Chips) -> str:
+    """The account that chips came from or went to: bots play from the house's."""
+    return event.player or keys.HOUSE
 
 
 def later_chips(redis: Redis, table: str, version: int) -> dict[str, Chips]:

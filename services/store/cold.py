@@ -10,7 +10,8 @@ from weakref import WeakKeyDictionary
 
 from redis import Redis
 
-from services.store import keys, scripts
+from services.store import ended, keys, scripts
+from services.store.ended import Waiting
 from services.store.wire import Reply, ask, ask_many, first_error
 
 RawEntry: TypeAlias = tuple[bytes, Sequence[bytes]]
@@ -107,14 +108,9 @@ def trim(redis: Redis, table: str) -> int:
     return int(scripts.run(redis, _TRIM, named, (table,)))
 
 
-def add_unarchived(redis: Redis, ended: Sequence[tuple[str, int]]) -> None:
+def add_unarchived(redis: Redis, deals: Sequence[tuple[str, int]]) -> None:
     """Deals have ended, given as (table, version); they stay on the list until they are archived and trimmed."""
-    first_error(
-        ask_many(
-            redis,
-            [("ZADD", keys.unarchived(keys.partition_of(table)), "GT", version, table) for table, version in ended],
-        )
-    )
+    ended.add(redis, _WAITING, deals)
 
 
 def unarchived(redis: Redis, partitions: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -131,20 +127,8 @@ def unarchived(redis: Redis, partitions: Sequence[str]) -> dict[str, dict[str, i
 
 def list_all(redis: Redis, partitions: Sequence[str]) -> None:
     """Put every table of a partition on the list once: those that were played before there was an archive."""
-    known = ask_many(redis, [("HGET", keys.archived(each), _LISTED) for each in partitions])
-    first_error(known)
-    for partition in (each for each, reply in zip(partitions, known, strict=True) if reply is None):
-        tables = ask(redis, "SMEMBERS", keys.tables(partition))
-        first_error(
-            ask_many(
-                redis,
-                [
-                    *(("ZADD", keys.unarchived(partition), "NX", 0, table) for table in tables),
-                    ("HSET", keys.archived(partition), _LISTED, 1),
-                ],
-            )
-        )
+    ended.add_all_once(redis, _WAITING, partitions)
 
 
-_LISTED = "listed"
-"""A field that no table is called by."""
+_WAITING = Waiting(keys.unarchived, lambda partition: (keys.archived(partition), "listed"))
+"""`listed` is a field that no table is called by."""

@@ -7,7 +7,8 @@ from redis import Redis
 
 from engine import merkle
 from engine.merkle import HASH_SIZE, Span, Subtree
-from services.store import keys, log_keys, scripts
+from services.store import ended, keys, log_keys, scripts
+from services.store.ended import Waiting
 from services.store.wire import Argument, ask, ask_many, fields_of, first_error
 
 BLOCK: Final = 65_536
@@ -89,8 +90,7 @@ def grow(redis: Redis, added: Sequence[Leaf]) -> bool:
     False: somebody else has appended meanwhile, or these are there. Raises StoreUnavailable: look whether they are.
     """
     size = int(ask(redis, "HGET", log_keys.state(), "n") or 0)
-    peaks = nodes(redis, merkle.subtrees(Span(0, size)))
-    made, _ = merkle.grown(size, peaks, [merkle.leaf_hash(leaf.data) for leaf in added])
+    made, _ = merkle.grown(size, peaks(redis, size), [merkle.leaf_hash(leaf.data) for leaf in added])
     names: dict[str, int] = {log_keys.state(): 1, log_keys.leaves(): 2}
     arguments: list[Argument] = [size, len(added)]
     for table, place, data in added:
@@ -141,11 +141,9 @@ def set_stuck(redis: Redis, table: str, why: str | None) -> None:
         ask(redis, "HSET", log_keys.stuck(), table, why)
 
 
-def add_unlogged(redis: Redis, ended: Sequence[tuple[str, int]]) -> None:
+def add_unlogged(redis: Redis, deals: Sequence[tuple[str, int]]) -> None:
     """Deals have ended, given as (table, version); they stay on the list until they are logged."""
-    first_error(ask_many(
-        redis, [("ZADD", keys.unlogged(keys.partition_of(table)), "GT", version, table) for table, version in ended]
-    ))
+    ended.add(redis, _WAITING, deals)
 
 
 def unlogged(redis: Redis, partitions: Sequence[str], most: int) -> dict[str, int]:
@@ -164,14 +162,10 @@ def take_off(redis: Redis, logged: Sequence[tuple[str, int]]) -> None:
 
 def list_all(redis: Redis, partitions: Sequence[str]) -> None:
     """Put every table of a partition on the list once: those that were played before there was a log."""
-    known = ask_many(redis, [("HGET", log_keys.state(), f"listed:{each}") for each in partitions])
-    first_error(known)
-    for partition in (each for each, reply in zip(partitions, known, strict=True) if reply is None):
-        tables = ask(redis, "SMEMBERS", keys.tables(partition))
-        first_error(ask_many(redis, [
-            *(("ZADD", keys.unlogged(partition), "NX", 0, table) for table in tables),
-            ("HSET", log_keys.state(), f"listed:{partition}", 1),
-        ]))
+    ended.add_all_once(redis, _WAITING, partitions)
+
+
+_WAITING = Waiting(keys.unlogged, lambda partition: (log_keys.state(), f"listed:{partition}"))
 
 
 def _hashes(redis: Redis, spans: Sequence[Span]) -> list[bytes]:
