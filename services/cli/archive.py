@@ -51,6 +51,7 @@ def run(data: Path | None, table: str | None, every: bool) -> None:
     from services.cli.roles import with_store
     from services.store import history, keys
     from services.store.connect import connect
+    from services.store.installation import partitions_kept
 
     if (table is None) == (not every):
         raise click.UsageError("Say --table T or --all.")
@@ -60,7 +61,7 @@ def run(data: Path | None, table: str | None, every: bool) -> None:
     assert config.redis_url is not None
     redis = connect(config.redis_url, replicas=config.replicas)
     folder = config.archive_beside
-    partitions = keys.all_partitions(config.partitions) if table is None else []
+    partitions = partitions_kept(redis, config.partitions) if table is None else []
     tables = [table] if table else [each for partition in partitions for each in history.tables_of(redis, partition)]
     deals = 0
     for number, each in enumerate(tables):

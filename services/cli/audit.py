@@ -169,8 +169,7 @@ def _is_known(redis: "Redis", archive: Path | None, table: str) -> bool:
 def _audited(config: Config, asked: Asked, file: Path | None) -> "Report":
     from services.audit.run import Installation, audit_folder, read_heads
     from services.audit.run import audit as whole
-    from services.store.installation import kept
-    from services.store.keys import all_partitions
+    from services.store.installation import partitions_kept
 
     table, alone, open_key, fresh, heads = asked
     if alone is not None:
@@ -187,7 +186,7 @@ def _audited(config: Config, asked: Asked, file: Path | None) -> "Report":
     with opened(config) as redis:
         if table is not None and not _is_known(redis, archive, table):
             raise click.UsageError(f"Neither store, archive nor log of finished deals has anything of {table}.")
-        partitions = all_partitions(kept(redis, config.partitions))
+        partitions = partitions_kept(redis, config.partitions)
         place = Installation(redis, archive, partitions, open_key, _kept(config, heads))
         with _notes(file, f"{table or 'all'} at {where}", fresh=fresh) as notes:
             return whole(place, notes, _progress(), only=table or "")

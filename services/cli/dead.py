@@ -82,10 +82,9 @@ _WHO = click.option("--who", help="Who does it; unset: the user and the machine.
 def list_(near: Near) -> None:
     """All dead letters, the newest first."""
     from services.operations.letters import letters
-    from services.store.installation import kept
-    from services.store.keys import all_partitions
+    from services.store.installation import partitions_kept
 
-    rows = [letter.row() for letter in letters(near.redis, all_partitions(kept(near.redis, near.config.partitions)))]
+    rows = [letter.row() for letter in letters(near.redis, partitions_kept(near.redis, near.config.partitions))]
     if near.as_json:
         click.echo(json.dumps({"dead_letters": rows}))
         return

@@ -196,12 +196,13 @@ def _names(redis: "Redis") -> Callable[[str], str]:
 
 
 def _tables(redis: "Redis", config: Config, table: str | None) -> Iterator[str]:
-    from services.store import history, keys
+    from services.store import history
+    from services.store.installation import partitions_kept
 
     if table is not None:
         yield table
         return
-    for partition in keys.all_partitions(config.partitions):
+    for partition in partitions_kept(redis, config.partitions):
         yield from history.tables_of(redis, partition)
 
 

@@ -22,13 +22,13 @@ def rebuild(data: Path | None) -> None:
     """
     from services.projections.rebuild import rebuild as make_again
     from services.store.cold import PastMissing
-    from services.store.keys import all_partitions
+    from services.store.installation import partitions_kept
     from services.store.outputs import Held
 
     config = with_store(Config.from_environment().given(data=data))
     try:
         with opened(config) as redis:
-            found = make_again(redis, all_partitions(config.partitions), _progress)
+            found = make_again(redis, partitions_kept(redis, config.partitions), _progress)
     except Held as error:
         raise click.ClickException("Another rebuild is running; wait for its end.") from error
     except PastMissing as error:

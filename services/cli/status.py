@@ -48,15 +48,14 @@ def _look(config: Config, *, as_json: bool, clear: bool) -> list[str]:
     from services.operations.fare import document, fare
     from services.operations.health import troubles, warnings
     from services.store.connect import connect
-    from services.store.installation import kept
-    from services.store.keys import all_partitions
+    from services.store.installation import partitions_kept
     from services.store.topology import replicas_of
 
     assert config.redis_url is not None
     with ExitStack() as held:
         redis = held.enter_context(connect(config.redis_url, replicas=config.replicas))
         jobs = held.enter_context(connect(config.jobs_redis_url)) if config.jobs_redis_url else None
-        found = fare(redis, jobs, all_partitions(kept(redis, config.partitions)), sampled=True)
+        found = fare(redis, jobs, partitions_kept(redis, config.partitions), sampled=True)
         wrong = [*troubles(found, replicas_of(redis)), *_front(config)]
     cautions = warnings(found)
     if as_json:

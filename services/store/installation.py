@@ -30,6 +30,14 @@ def kept(redis: Redis, otherwise: int) -> int:
     return otherwise if found is None else int(found)
 
 
+def partitions_kept(redis: Redis, otherwise: int) -> list[str]:
+    """The partitions of the data in the store: whoever takes them from his settings alone may leave tables out.
+
+    Raises StoreUnavailable.
+    """
+    return keys.all_partitions(kept(redis, otherwise))
+
+
 def _used(redis: Redis) -> int:
     """How many partitions data of before this was kept have at least."""
     every = keys.all_partitions(keys.PARTITIONS_MAX)

@@ -13,8 +13,7 @@ import msgspec
 import pytest
 
 from tests import sources
-from tests.program.running import Running
-from tests.program.test_archive import until
+from tests.program.running import Running, until
 from tests.weighed import GROWTH_MIB_MAX, is_refused
 from tests.weighed import marias as weighed
 
