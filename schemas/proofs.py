@@ -8,10 +8,11 @@ from typing import Final, Literal
 
 from engine.cards import cards_of
 from engine.fairness import commitments
-from engine.fairness.check import AUDITOR, FORMAT, PLACES
+from engine.fairness.check import AUDITOR, FORMAT
 from engine.fairness.commitments import TALON
 from engine.games.voleny import VOLENY
 from engine.games.voleny.events import CardPlayed, Dealt, Discarded, HandCompleted, TakenOver, TrumpTurned
+from engine.games.voleny.rules import PACKETS
 from engine.games.voleny.state import Declaring
 from engine.notation import CODES
 from engine.table import SEATS
@@ -26,7 +27,7 @@ from engine.table.events import (
     SatDown,
     SeatLeft,
 )
-from engine.table.openings import sealed
+from engine.table.openings import salts_of_round, sealed
 
 Json = dict[str, object]
 Holder = int | None | Literal["auditor"]
@@ -63,7 +64,7 @@ class _Told:
         self._talons: dict[int, tuple[int, tuple[int, ...]]] = {}
         self._opened: list[Json] = []
         self._finished = False
-        self._salts: list[tuple[bytes, ...]] = []
+        self._salts: tuple[tuple[bytes, ...], ...] = ()
 
     def turn(self, event: Event) -> None:
         """Take one event in."""
@@ -140,10 +141,10 @@ class _Told:
                 assert deck is not None
                 self._deck = deck
                 for seat in filter(self._knows, range(SEATS)):
-                    places = PLACES[(seat - dealer - 1) % SEATS]
+                    places = PACKETS[(seat - dealer - 1) % SEATS]
                     self._leaves(places[:_FIRST] if len(places) > 10 else places)
             case HandCompleted(seat=seat) if self._knows(seat):
-                self._leaves(PLACES[0][_FIRST:])
+                self._leaves(PACKETS[0][_FIRST:])
             case Discarded(seat=seat, cards=cards) if self._knows(seat):
                 assert cards is not None
                 self._talons[len(self._rounds) + 1] = (seat, cards)
@@ -176,10 +177,8 @@ class _Told:
         assert isinstance(self._state, Declaring)
         hands = tuple(map(cards_of, self._state.hands))
         laid = (event.seat, cards_of(self._state.talon))
-        tokens, talon = sealed(self._commit.name, self._seed, event.round, hands, laid)
-        self._salts = [
-            commitments.round_salts(commitments.seat_key(self._seed, seat), event.round) for seat in range(SEATS)
-        ]
+        self._salts = salts_of_round(self._seed, event.round)
+        tokens, talon = sealed(self._commit.name, self._salts, event.round, hands, laid)
         self._rounds.append({
             "round": event.round,
             "seat": event.seat,

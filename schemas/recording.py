@@ -28,7 +28,7 @@ from engine.games.voleny.events import (
     TakenOver,
     TrumpChosen,
 )
-from engine.games.voleny.rules import SEATS, bits_of, parts_of
+from engine.games.voleny.rules import PACKETS, SEATS, bits_of, parts_of
 from engine.notation import CODES
 from schemas.games.voleny_events import dump_result
 from schemas.games.voleny_rules import name_rules
@@ -36,8 +36,6 @@ from schemas.moves import dump_move
 from schemas.records import FORMAT, Json
 
 UNKNOWN: Final = "??"
-_PACKETS: Final = ((*range(7), *range(17, 22)), (*range(7, 12), *range(22, 27)), (*range(12, 17), *range(27, 32)))
-"""The places in the deck that go to the forehand, to the next seat and to the dealer (§2.2)."""
 
 
 def record_of(events: Iterable[Event]) -> Json:
@@ -120,7 +118,7 @@ def _places_of(dealer: int, seat: int | None, *, begun: bool) -> tuple[int, ...]
     """Where in the deck the cards lie that `seat` has seen; the forehand sees seven until trumps are chosen (§2.3)."""
     if seat is None:
         return ()
-    places = _PACKETS[(seat - dealer - 1) % SEATS]
+    places = PACKETS[(seat - dealer - 1) % SEATS]
     return places[:7] if len(places) == 12 and not begun else places
 
 

@@ -10,14 +10,13 @@ from typing import Final, NamedTuple
 from engine.fairness import commitments
 from engine.fairness.commitments import CARDS, SALT, SEATS
 from engine.fairness.shape import Unfair, at, card_at, flag_at, hex_at, list_at, number_at, text_at, this_number_at
+from engine.games.voleny.rules import PACKETS
 from engine.notation import CODES
 from engine.shuffle import deck_from_key
 
 FORMAT: Final = "marias-proof/1"
 AUDITOR: Final = "auditor"
 HAND: Final = 10
-PLACES: Final = ((*range(7), *range(17, 22)), (*range(7, 12), *range(22, 27)), (*range(12, 17), *range(27, 32)))
-"""Where in the deal the cards lie of the forehand, of the next seat and of the dealer."""
 COMMON: Final = (
     "table", "deal", "dealer", "root", "leaves", "server_commitment", "commitments", "server_nonce", "nonces",
     "finished", "rounds", "opened",
@@ -77,7 +76,7 @@ def check(proof: object, key: bytes | None = None) -> Checked:
         _seat(found, seat, found.dealt)
     if seat == AUDITOR:
         for each in range(SEATS):
-            own = PLACES[(each - dealer - 1) % SEATS]
+            own = PACKETS[(each - dealer - 1) % SEATS]
             _seat(found, each, {place: card for place, card in found.dealt.items() if place in own})
         _sealed(found, key)
     played = sum(by == "play" for by, _, _ in found.opened)
@@ -201,7 +200,7 @@ def _dealt(deal: _Deal, places: Sequence[int]) -> dict[int, int]:
 
 def _seat(deal: _Deal, seat: int, dealt: Mapping[int, int]) -> None:
     """What one seat holds from the deal to the last card, and that others play nothing of it."""
-    own, rounds = PLACES[(seat - deal.dealer - 1) % SEATS], deal.rounds
+    own, rounds = PACKETS[(seat - deal.dealer - 1) % SEATS], deal.rounds
     few = not rounds and sorted(dealt) == sorted(own[:7])  # The forehand has seven at first.
     if sorted(dealt) != sorted(own) and not few:
         raise Unfair("dealt", f"is not what seat {seat} was dealt")

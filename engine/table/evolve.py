@@ -29,7 +29,7 @@ from engine.table.events import (
     TalonOpened,
     TurnExpired,
 )
-from engine.table.openings import openings
+from engine.table.openings import salts_of_round
 from engine.table.state import Deadline, Fairness, Occupant, Secret, Session, Table, game_of, held
 
 
@@ -169,8 +169,8 @@ def _hands_committed(table: Table, event: HandsCommitted) -> Secret | None:
     secret = table.secret
     if secret is None:
         return None
-    opened = openings(secret.seed, event.round) if _fairness(table.session).is_watched else ()
-    return secret._replace(round=event.round, discarder=event.seat, openings=opened)
+    salts = salts_of_round(secret.seed, event.round) if _fairness(table.session).is_watched else ()
+    return secret._replace(round=event.round, discarder=event.seat, salts=salts)
 
 
 def _change(session: Session, seat: int, occupant: Occupant | None) -> Session:

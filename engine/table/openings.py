@@ -4,23 +4,17 @@ from collections.abc import Iterable, Sequence
 
 from engine.cards import cards_of
 from engine.fairness import commitments
-from engine.fairness.commitments import CARDS, TALON
+from engine.fairness.commitments import TALON
 from engine.games.voleny.events import CardPlayed, Dealt, Discarded, HandCompleted, TakenOver, TrumpTurned
 from engine.games.voleny.state import Announcing, Declaring
 from engine.table.events import CardOpened, Event, HandsCommitted, LeavesOpened, OfTable, TalonOpened
 from engine.table.play import GAMES
 from engine.table.state import SEATS, Fairness, Secret, Table
 
-Openings = tuple[tuple[CardOpened, ...], ...]
 
-
-def openings(seed: bytes, number: int) -> Openings:
-    """What opens each card in the hand of each seat in round `number`, made once so that a play only picks it."""
-    keys = [commitments.seat_key(seed, seat) for seat in range(SEATS)]
-    salts = [commitments.round_salts(key, number) for key in keys]
-    return tuple(
-        tuple(CardOpened(card=card, salt=salts[seat][card].hex()) for card in range(CARDS)) for seat in range(SEATS)
-    )
+def salts_of_round(seed: bytes, number: int) -> tuple[tuple[bytes, ...], ...]:
+    """By seat, the salts of its tokens in round `number`, by card, and of a talon that it lays away."""
+    return tuple(commitments.round_salts(commitments.seat_key(seed, seat), number) for seat in range(SEATS))
 
 
 def opened_by(table: Table, events: Sequence[Event]) -> tuple[Event, ...]:
@@ -28,10 +22,10 @@ def opened_by(table: Table, events: Sequence[Event]) -> tuple[Event, ...]:
     secret, fairness = table.secret, table.session.fairness
     if secret is None or fairness is None:
         return ()
-    if secret.openings:
+    if secret.salts:
         event = events[-1] if len(events) == 1 else next((each for each in events if type(each) is CardPlayed), None)
         if type(event) is CardPlayed:
-            return (secret.openings[event.seat][event.card],)
+            return (_card_opened(secret, event.seat, event.card),)
     found: list[Event] = []
     for event in events:
         if not isinstance(event, OfTable):
@@ -52,12 +46,15 @@ def _opened(table: Table, secret: Secret, fairness: Fairness, event: Event) -> I
             return (LeavesOpened(seat=seat, salts=_leaf_salts(secret, cards)),)
         case TrumpTurned(card=card):
             assert isinstance(table.state, Announcing)
-            return (secret.openings[table.state.seat][card],)
+            return (_card_opened(secret, table.state.seat, card),)
         case TakenOver(seat=seat):
-            key = commitments.seat_key(secret.seed, secret.discarder)
-            return (TalonOpened(seat=seat, salt=commitments.round_salts(key, secret.round)[TALON].hex()),)
+            return (TalonOpened(seat=seat, salt=secret.salts[secret.discarder][TALON].hex()),)
         case _:
             return ()
+
+
+def _card_opened(secret: Secret, seat: int, card: int) -> CardOpened:
+    return CardOpened(card=card, salt=secret.salts[seat][card].hex())
 
 
 def _first_leaves(secret: Secret, dealt: Dealt, seat: int) -> LeavesOpened:
@@ -78,7 +75,8 @@ def _hands_committed(table: Table, secret: Secret, discarder: int, *, told: bool
     assert isinstance(table.state, Declaring)
     number = secret.round + 1
     hands = tuple(cards_of(cards) for cards in table.state.hands)
-    tokens, talon = sealed(secret.name, secret.seed, number, hands, (discarder, cards_of(table.state.talon)))
+    salts = salts_of_round(secret.seed, number)
+    tokens, talon = sealed(secret.name, salts, number, hands, (discarder, cards_of(table.state.talon)))
     commitment = commitments.round_commitment(secret.name, number, tokens, talon).hex()
     if not told:
         return HandsCommitted(seat=discarder, round=number, commitment=commitment)
@@ -87,11 +85,14 @@ def _hands_committed(table: Table, secret: Secret, discarder: int, *, told: bool
 
 
 def sealed(
-    name: str, seed: bytes, number: int, hands: tuple[tuple[int, ...], ...], talon: tuple[int, tuple[int, ...]]
+    name: str,
+    salts: tuple[tuple[bytes, ...], ...],
+    number: int,
+    hands: tuple[tuple[int, ...], ...],
+    talon: tuple[int, tuple[int, ...]],
 ) -> tuple[tuple[tuple[bytes, ...], ...], bytes]:
-    """The tokens of `hands` by seat, and of the `talon`, who laid it away and its cards, in round `number`."""
-    keys = [commitments.seat_key(seed, seat) for seat in range(SEATS)]
-    salts = [commitments.round_salts(key, number) for key in keys]
+    """The tokens of `hands` by seat, and of the `talon`, who laid it away and its cards, in round `number` with
+    its `salts`."""
     discarder, cards = talon
     tokens = tuple(commitments.tokens(name, number, seat, held, salts[seat]) for seat, held in enumerate(hands))
     return tokens, commitments.talon(name, number, cards, salts[discarder][TALON])

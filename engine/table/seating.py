@@ -88,9 +88,7 @@ def ready(table: Table, command: Ready) -> tuple[Event, ...]:
     session = table.session
     if session.stage == "over":
         raise RuleViolation("table_closed")
-    seat = seat_of_player(session, command.player)
-    if seat is None or held(session, seat).away:
-        raise RuleViolation("not_seated")
+    seat = _own_seat(session, command.player)
     if not at_rest(table):
         raise RuleViolation("deal_running")
     if held(session, seat).ready:
@@ -105,9 +103,7 @@ def ready(table: Table, command: Ready) -> tuple[Event, ...]:
 def reveal(table: Table, command: Reveal) -> tuple[Event, ...]:
     """The nonce that the seat committed to, while it is awaited."""
     session = table.session
-    seat = seat_of_player(session, command.player)
-    if seat is None or held(session, seat).away:
-        raise RuleViolation("not_seated")
+    seat = _own_seat(session, command.player)
     late = table.deadline is not None and command.now > table.deadline.at
     if seat not in awaited(session) or late:
         raise RuleViolation("reveal_not_awaited")
@@ -121,11 +117,17 @@ def reveal(table: Table, command: Reveal) -> tuple[Event, ...]:
 def leave(table: Table, command: Leave) -> tuple[Event, ...]:
     """At once between deals; in a deal, or before it is dealt, the seat is only given up when the deal has ended."""
     session = table.session
-    seat = seat_of_player(session, command.player)
-    if seat is None or held(session, seat).away:
-        raise RuleViolation("not_seated")
+    seat = _own_seat(session, command.player)
     left = SeatLeft(seat=seat, player=command.player)
     return (left, *free_seat(session, seat)) if at_rest(table) else (left,)
+
+
+def _own_seat(session: Session, player: str) -> int:
+    """The seat at which `player` is. Raises RuleViolation `not_seated`, also while he is away."""
+    seat = seat_of_player(session, player)
+    if seat is None or held(session, seat).away:
+        raise RuleViolation("not_seated")
+    return seat
 
 
 def free_seat(session: Session, seat: int) -> tuple[Event, ...]:

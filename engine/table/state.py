@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from engine.table.events import CardOpened, DeadlineKind, Place, TableOpened
+from engine.table.events import DeadlineKind, Place, TableOpened
 from engine.table.play import GAMES, AnyPlay, GameState
 
 SEATS = 3
@@ -57,8 +57,8 @@ class Fairness(NamedTuple):
 class Secret(NamedTuple):
     """What opens the commitments of the coming or running deal.
 
-    `round` and `discarder` are of the last time that hands were committed to, 0 and -1 before it; `openings` are by
-    seat and card, () where nobody watches.
+    `round` and `discarder` are of the last time that hands were committed to, 0 and -1 before it; `salts` are by
+    seat and card, the talon last, () where nobody watches.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Secret(NamedTuple):
     order: tuple[int, ...]
     round: int = 0
     discarder: int = -1
-    openings: tuple[tuple[CardOpened, ...], ...] = ()
+    salts: tuple[tuple[bytes, ...], ...] = ()
 
 
 class Session(NamedTuple):

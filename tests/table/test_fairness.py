@@ -20,7 +20,7 @@ from engine.table.events import (
     NoncesJoined,
     TalonOpened,
 )
-from engine.table.openings import sealed
+from engine.table.openings import salts_of_round, sealed
 from engine.table.view import public, shown
 from schemas.table import dump_events, dump_table, load_events, shown_events, view_fragments
 from tests.cast import ANA, BARA, CYRIL, DANA, SEATED
@@ -240,7 +240,7 @@ def test_where_nobody_watches_only_hashes_are_told():
 def test_the_hash_of_a_round_is_the_same_whether_its_tokens_are_told_or_not():
     table = after(full(), *map(ready, SEATED), fair_deal())
     hands = tuple(map(cards_of, (0x3FF, 0x3FF << 10, 0x3FF << 20)))
-    tokens, talon = sealed(table.secret.name, table.secret.seed, 1, hands, (0, (30, 31)))
+    tokens, talon = sealed(table.secret.name, salts_of_round(table.secret.seed, 1), 1, hands, (0, (30, 31)))
     assert len({token for hand in tokens for token in hand} | {talon}) == 31
 
 

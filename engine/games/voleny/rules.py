@@ -19,6 +19,8 @@ HRA, SEDMA, STO, BETL, DURCH, SEDMA_PROTI, STO_PROTI = (1 << index for index in 
 """The parts as bits, for sets of parts."""
 
 SEATS: Final = 3
+PACKETS: Final = ((*range(7), *range(17, 22)), (*range(7, 12), *range(22, 27)), (*range(12, 17), *range(27, 32)))
+"""The places in the deck that go to the forehand, to the next seat and to the dealer (§2.2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
