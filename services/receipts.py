@@ -5,6 +5,7 @@ entry in the table's chain (`services/store/chain.py`). The hash depends on all 
 whoever holds the receipt can prove that a command was lost or that the past was written anew.
 """
 
+import time
 from typing import Any, NamedTuple, TypeAlias
 
 from services.signing import RECEIPT, BadSignature, Find, Signer, opened
@@ -50,6 +51,11 @@ def receipt_of(table: str, player: str, key: str, stored: Stored, at: int = 0) -
         table, player, key, stored["s"], at,
         stored.get("v", 0), stored.get("h", ""), stored.get("f", ""), stored.get("c", ""),
     )
+
+
+def statement(signer: Signer, table: str, player: str, key: str, stored: Stored) -> str:
+    """A stored receipt, signed now."""
+    return signed(signer, receipt_of(table, player, key, stored, int(time.time())))
 
 
 def signed(signer: Signer, receipt: Receipt) -> str:

@@ -1,6 +1,5 @@
 """Commands of players at a table, and the receipts that say what became of them."""
 
-import time
 from typing import Final
 
 import msgspec
@@ -19,7 +18,7 @@ from services.api.lean import Response
 from services.api.problems import Problem
 from services.api.waiting import Receipt, take_in, take_in_and_wait
 from services.intake import Submitted
-from services.receipts import receipt_of, signed, told
+from services.receipts import statement, told
 from services.store import views
 from services.store.keys import is_table_id
 
@@ -82,7 +81,7 @@ def get_receipt(table: str, key: str) -> Response:
         receipt = views.receipt(backend().redis, table, player, key)
     if receipt is None:
         raise Problem("not_found", "You have sent no command with this key to this table.")
-    signature = signed(backend().signer, receipt_of(table, player, key, receipt, int(time.time())))
+    signature = statement(backend().signer, table, player, key, receipt)
     return Response(msgspec.json.encode({**told(receipt), "signed": signature}), content_type=JSON)
 
 
@@ -90,8 +89,7 @@ _QUEUED: Final[Receipt] = {"s": "queued"}
 
 
 def _signature(submitted: Submitted, receipt: Receipt) -> str:
-    said = receipt_of(submitted.id, submitted.actor, submitted.key, receipt, int(time.time()))
-    return signed(backend().signer, said)
+    return statement(backend().signer, submitted.id, submitted.actor, submitted.key, receipt)
 
 
 def _queued(submitted: Submitted, signature: str | None) -> Response:

@@ -107,12 +107,16 @@ def get_proof(table: str, deal: str) -> Response:
     A player's opens what he was dealt and held, a spectator's the cards that were played; an auditor's is whole. It
     never holds what its reader may not know. Deals of before there were commitments have none.
     """
-    code = load_query(request, _CODE_QUERY).get("code", "")
+    return Response(proof_of(table, deal, load_query(request, _CODE_QUERY).get("code", "")), content_type=JSON)
+
+
+def proof_of(table: str, deal: str, code: str) -> bytes:
+    """The proof (JSON) of a deal, as far as the caller may know it. Raises Problem."""
     wait_for_deal(table, look_at(table, code, Wish.READ).table)
     found = asked("proof", table, int(deal), code=code) if _NUMBER.fullmatch(deal) else None
     if found is None:
         raise Problem("not_found", "There is no such deal yet, or nothing was committed to before it.")
-    return Response(found, content_type=JSON)
+    return found
 
 
 def _packed(document: bytes) -> Response:

@@ -18,6 +18,7 @@ from services.api import visits
 from services.api.access import Sight, look_at
 from services.api.backend import backend
 from services.api.confidential import asked
+from services.api.deals import proof_of
 from services.api.edge import CODE
 from services.api.lean import Response
 from services.api.problems import Problem
@@ -115,12 +116,7 @@ def get_replay(page: Page, table: str, deal: str) -> flask.Response:
 @_page
 def get_proof(page: Page, table: str, deal: str) -> flask.Response:
     """The proof that a deal was fair, as a file, as `GET /v1/tables/{table}/deals/{deal}/proof` answers it."""
-    code = request.args.get("code", "")
-    wait_for_deal(table, look_at(table, code, Wish.READ).table)
-    found = asked("proof", table, int(deal), code=code) if _NUMBER.fullmatch(deal) else None
-    if found is None:
-        raise Problem("not_found", "There is no such deal yet, or nothing was committed to before it.")
-    response = Response(found, mimetype="application/json")
+    response = Response(proof_of(table, deal, request.args.get("code", "")), mimetype="application/json")
     response.headers["Content-Disposition"] = f'attachment; filename="{table}-{deal}.proof.json"'
     return response
 

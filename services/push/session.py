@@ -1,6 +1,5 @@
 """A table's WebSocket (contract §3a): commands in, receipts and versions out, on one connection."""
 
-import time
 from typing import Any
 
 import gevent
@@ -17,7 +16,7 @@ from services.push.live import NOT_VIEWED, Subscriber
 from services.push.messages import Transport, closing, document, frame
 from services.push.said import Command, NotUnderstood, Resume, Said, Sign, Token, read
 from services.push.service import Service
-from services.receipts import receipt_of, signed, told
+from services.receipts import statement, told
 from services.store.wire import StoreUnavailable
 from services.tokens import Principal
 
@@ -188,8 +187,7 @@ class Session:
 
     def _signed(self, key: str, receipt: Receipt) -> str:
         assert self._principal is not None
-        said = receipt_of(self._asked.table, self._principal.id, key, receipt, int(time.time()))
-        return signed(self._service.signer, said)
+        return statement(self._service.signer, self._asked.table, self._principal.id, key, receipt)
 
     def not_taken(self, key: str, code: str) -> None:
         """A command was not taken in."""
