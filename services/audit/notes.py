@@ -5,6 +5,7 @@ Each table is written whole or not at all; a broken-off audit asks again for the
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,26 +89,38 @@ class Notes:
         """Remember something by name."""
         self._base.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """What is noted within is noted together, or not at all: a step to the disk for each line costs far more."""
+        self._base.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            self._base.execute("ROLLBACK")
+            raise
+        self._base.execute("COMMIT")
+
     def add(self, found: Audited) -> None:
         """A table is audited."""
         table = found.table
-        self._base.execute("BEGIN")
-        self._base.execute(
-            "INSERT OR REPLACE INTO tables VALUES (?, ?, ?, ?, ?, ?)",
-            (table, found.version, found.deals, found.at_seats, bool(found.faults), found.projected),
-        )
-        for transfer, version, player, chips, deal in found.moved:
+        with self.whole():
             self._base.execute(
-                "INSERT OR REPLACE INTO chips VALUES (?, ?, ?, ?, ?, ?, 0)",
-                (transfer, table, version, player, chips, deal),
+                "INSERT OR REPLACE INTO tables VALUES (?, ?, ?, ?, ?, ?)",
+                (table, found.version, found.deals, found.at_seats, bool(found.faults), found.projected),
             )
-        for player, postings, chips in found.scored:
-            self._base.execute("INSERT OR REPLACE INTO scored VALUES (?, ?, ?, ?)", (player, table, postings, chips))
-        for fault in found.faults:
-            self.add_fault(fault)
-        for what, times in found.unchecked.items():
-            self.skip(what, times)
-        self._base.execute("COMMIT")
+            for transfer, version, player, chips, deal in found.moved:
+                self._base.execute(
+                    "INSERT OR REPLACE INTO chips VALUES (?, ?, ?, ?, ?, ?, 0)",
+                    (transfer, table, version, player, chips, deal),
+                )
+            for player, postings, chips in found.scored:
+                self._base.execute(
+                    "INSERT OR REPLACE INTO scored VALUES (?, ?, ?, ?)", (player, table, postings, chips)
+                )
+            for fault in found.faults:
+                self.add_fault(fault)
+            for what, times in found.unchecked.items():
+                self.skip(what, times)
 
     def add_fault(self, fault: Fault) -> None:
         """A fault was found."""
@@ -131,12 +144,11 @@ class Notes:
 
     def end_log(self, size: int, place: str, faults: Sequence[Fault]) -> None:
         """The log of `size` leaves is read whole, from `place`."""
-        self._base.execute("BEGIN")
-        for fault in faults:
-            self.add_fault(fault)
-        self.set_fact("leaves", str(size))
-        self.set_fact("log", place)
-        self._base.execute("COMMIT")
+        with self.whole():
+            for fault in faults:
+                self.add_fault(fault)
+            self.set_fact("leaves", str(size))
+            self.set_fact("log", place)
 
     def leaves(self, table: str) -> Leaves:
         """The leaves of a table."""

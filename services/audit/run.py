@@ -124,8 +124,9 @@ def audit(
     bank = Bank(redis, notes, partitions)
     if not only:
         progress("accounts and scores", 0, 1)
-        for fault in accounts_faults(bank, Scores(redis, notes)):
-            notes.add_fault(fault)
+        with notes.whole():
+            for fault in accounts_faults(bank, Scores(redis, notes)):
+                notes.add_fault(fault)
     return _report(notes, bank, missing, started, time.monotonic() - began)
 
 

@@ -145,8 +145,10 @@ def _mark(redis: Redis, table: str) -> cold.Mark:
 
 def _is_restored(redis: Redis, table: str, found: Derived) -> bool:
     """Was the table made again from the archive, and not trimmed since? Then it has no feed and receipts of before."""
+    if found.mark[0] <= 1:
+        return False
     first = cold.entries(redis, table, 1, 1)
-    return bool(first) and found.mark[0] > 1 and version_of(first[0]) == found.mark[0] - 1
+    return bool(first) and version_of(first[0]) == found.mark[0] - 1
 
 
 def _at(table: str, place: str) -> Where:
