@@ -2,7 +2,8 @@
 
 Each ok is in the stream once and at its version, each refusal is not there, each unknown at most once; versions have
 no hole and are linked by their hashes; a replay from the first event gives the state, the views of all seats and every
-message that was pushed; no chip has come or gone; projections are what a rebuild makes of them; nothing was given up.
+message that was pushed; no chip has come or gone; projections are what a rebuild makes of them; nothing was given up;
+finished deals were fair and are logged once each, as every head has told; and the audit of it all has found nothing.
 """
 
 import time
@@ -14,12 +15,16 @@ from redis import Redis
 
 from services.processes import settlement
 from services.projections.rebuild import rebuild
-from services.store import chain, cold, history, keys, outbox
+from services.store import chain, cold, deal_log, history, keys, outbox
 from services.store.history import Recorded
 from services.store.outbox import place
 from services.store.wire import ask, fields_of
+from services.transparency.leaves import Told
+from tests.faults.audited import Beside, check_audit
 from tests.faults.chips import check_chips
+from tests.faults.fair import Seen, check_fair, ended
 from tests.faults.history import Operation, Pushed
+from tests.faults.logged import check_log
 from tests.faults.replays import check_table
 from tests.faults.verdict import Verdict
 
@@ -37,11 +42,13 @@ def check(
     complete: bool = False,
     dead_letters: int = 0,
     projections: bool = True,
+    beside: Beside | None = None,
 ) -> Verdict:
     """Look at everything. Nobody may write meanwhile: end the roles, or wait with `await_quiet` and end the load.
 
     `complete`: no other commands than `operations` were sent by their actors to their tables. So many `dead_letters`
-    are expected. `projections` are rebuilt and compared, which writes to the store.
+    are expected. `projections` are rebuilt and compared, which writes to the store. With what lies `beside` the store
+    deals and their log are checked too, and everything is audited.
     """
     verdict = Verdict(operations=len(operations), pushed=len(pushed))
     by_table: dict[str, list[Operation]] = defaultdict(list)
@@ -51,16 +58,21 @@ def check(
     for each in pushed:
         heard[each.table].append(each)
     tables = [table for partition in partitions for table in history.tables_of(redis, partition)]
-    at_tables = 0
+    at_tables, finished = 0, list[Told]()
     for table in sorted({*tables, *by_table, *heard}):
         entries = _entries(redis, table, verdict)
         check_operations(table, by_table[table], entries, verdict, complete=complete)
         check_chain(table, entries, verdict)
         _check_receipts(redis, table, entries, verdict)
         at_tables += check_table(redis, table, entries, heard[table], verdict)
+        if beside is not None:
+            finished += _check_deals(table, entries, by_table[table], beside, verdict)
     verdict.tables = len(tables)
     check_chips(redis, partitions, at_tables, verdict)
     _check_dead_letters(redis, partitions, dead_letters, verdict)
+    if beside is not None:
+        check_log(redis, finished, beside.kept, beside.heads, verdict)
+        check_audit(redis, partitions, beside, verdict)
     if projections:
         _check_projections(redis, partitions, verdict)
     return verdict
@@ -99,6 +111,19 @@ def _check_operation(operation: Operation, versions: list[int], verdict: Verdict
         verdict.add("ghost refusal", f"{named} was refused as {operation.code}, written as {versions}")
     elif operation.outcome == "unknown":
         verdict.unknown_applied += bool(versions)
+
+
+def _check_deals(
+    table: str, entries: Sequence[Recorded], operations: Sequence[Operation], beside: Beside, verdict: Verdict
+) -> list[Told]:
+    """The finished deals of a table were fair; gives what the log must tell of them."""
+    try:
+        dealt = list(ended(table, entries))
+    except Exception:  # What cannot be read is told by the replay.
+        return []
+    told = [each for each in beside.proofs if each.table == table]
+    check_fair(table, dealt, Seen(operations, told, beside.open_key), verdict)
+    return [each.told for each in dealt]
 
 
 def check_chain(table: str, entries: Sequence[Recorded], verdict: Verdict) -> None:
@@ -181,11 +206,15 @@ def _check_projections(redis: Redis, partitions: Sequence[str], verdict: Verdict
         verdict.add("projection", f"{table} is stopped by an error")
 
 
-def await_quiet(redis: Redis, partitions: Sequence[str], seconds_max: float = 30.0) -> bool:
-    """Wait, with the roles running and no more load, until every command is handled and all chips have arrived."""
+def await_quiet(
+    redis: Redis, partitions: Sequence[str], seconds_max: float = 30.0, *, logged: bool = False
+) -> bool:
+    """Wait, with the roles running and no more load, until every command is handled and all chips have arrived, and
+    with `logged` until all finished deals are in their log."""
     end = time.monotonic() + seconds_max
     while time.monotonic() < end:
-        if not any(_is_busy(redis, partition) for partition in partitions):
+        waits = logged and deal_log.unlogged(redis, partitions, 1)
+        if not waits and not any(_is_busy(redis, partition) for partition in partitions):
             return True
         time.sleep(0.1)
     return False

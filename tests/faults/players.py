@@ -14,6 +14,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from tests.faults.flights import COPIES, LATE_SECONDS_MAX, Couriers, Flight, Http
 from tests.faults.history import Pushed
+from tests.faults.nonces import Nonces
 
 QUIET_SECONDS = 1.0
 AGAIN_SECONDS = 3.0
@@ -22,20 +23,23 @@ GIVEN_UP = 0.02
 ON_SOCKET = 0.5
 LATE = 0.15
 NONSENSE = 0.05
+BETWEEN_DEALS = ("sit", "ready", "leave", "reveal")
 
 
 class Player(threading.Thread):
-    """One seat at one table, until `over`. It leaves and comes back when it `wanders`."""
+    """One seat at one table, until `over`. It leaves and comes back when it `wanders`, and has a nonce for each deal
+    when it `shuffles`."""
 
     def __init__(
         self, couriers: Couriers, table: str, account: tuple[str, str], chance: Random, over: threading.Event, *,
-        wanders: bool = False,
+        wanders: bool = False, shuffles: bool = False,
     ) -> None:
         super().__init__(daemon=True)
         self.table, (self.actor, self.token) = table, account
         self.failures: list[str] = []
         self._nodes, self._couriers, self._history = couriers.nodes, couriers, couriers.history
         self._chance, self._over, self._wanders = chance, over, wanders
+        self._nonces = Nonces(chance) if shuffles else None
         self._calls = Http(couriers.nodes)
         self._open = ExitStack()
         self._socket: ClientConnection | None = None
@@ -158,15 +162,24 @@ class Player(threading.Thread):
         if not view:
             return None
         if chance.random() < NONSENSE / 10:
-            return chance.choice([{"type": "good"}, {"type": "play", "card": "Ah"}, {"type": "ready"}])
+            again = [self._nonces.again()] if self._nonces else []
+            return chance.choice([{"type": "good"}, {"type": "play", "card": "Ah"}, {"type": "ready"}, *again])
         seat = view["seat"]
         if seat is None:
             return {"type": "sit"}
         if self._wanders and chance.random() < (0.02 if view["phase"] == "lobby" else 0.001):
             return {"type": "leave"}
         if view["phase"] == "lobby":
-            return None if view["ready"][seat] else {"type": "ready"}
+            return self._ready(view)
         return chance.choice(view["legal"]) if view["legal"] else None
+
+    def _ready(self, view: dict[str, Any]) -> dict[str, Any] | None:
+        """What there is to say before a deal."""
+        if self._nonces is None:
+            return None if view["ready"][view["seat"]] else {"type": "ready"}
+        if view["ready"][view["seat"]]:
+            return self._nonces.reveal(view)
+        return {"type": "ready", "nonce_commitment": self._nonces.commit()}
 
     # Sending.
 
@@ -179,7 +192,7 @@ class Player(threading.Thread):
         self._flight = flight
         if chance.random() < GIVEN_UP:
             flight.given_up = True
-        self._view = {**self._view, "legal": []} if body["type"] not in ("sit", "ready", "leave") else {}
+        self._view = {**self._view, "legal": []} if body["type"] not in BETWEEN_DEALS else {}
         self._send(flight)
         for _ in range(chance.choice(COPIES) - 1):
             self._couriers.deliver(flight, chance.uniform(0.0, 0.1))

@@ -14,7 +14,8 @@ from tests.faults.processes import System
 
 @dataclass
 class Scene:
-    """What a fault may touch. `chance` is seeded; `note` puts a line into the report; `over` ends the run.
+    """What a fault may touch. `chance` is seeded; `note` puts a line into the report; `over` ends the run, and then
+    `clean_up`, the last first, takes away what was planted and is still there.
 
     `calm` stretches the pauses between faults.
     """
@@ -29,6 +30,7 @@ class Scene:
     notes: list[str] = field(default_factory=list)
     figures: dict[str, int] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
+    clean_up: list[Callable[[], None]] = field(default_factory=list)
 
     def note(self, text: str) -> None:
         """Something worth a line of the report."""

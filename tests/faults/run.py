@@ -16,6 +16,7 @@ from services.envelope import sender_of
 from services.intake import attach
 from services.store.connect import connect, patiently
 from services.store.keys import all_partitions
+from tests.faults.audited import in_folder
 from tests.faults.checker import await_quiet, check
 from tests.faults.history import outcomes
 from tests.faults.load import Load
@@ -156,8 +157,12 @@ def _play(
     longest = watch.finish()
     say("the load ends; waiting until all is quiet")
     keeping(system, load.finish)
-    quiet = keeping(system, lambda: await_quiet(scene.redis, all_partitions(PARTITIONS), QUIET_SECONDS_MAX))
+    quiet = keeping(system, lambda: await_quiet(
+        scene.redis, all_partitions(PARTITIONS), QUIET_SECONDS_MAX, logged=True
+    ))
     system.stop_roles()
+    for clean_up in reversed(scene.clean_up):
+        clean_up()
     say("checking")
     # A fail-over may come late, when nobody asks for it any more: then the check begins anew.
     verdict = patiently(
@@ -221,8 +226,11 @@ def _progress(load: Load, watch: Watch, injectors: Sequence[Injector], began: fl
 
 def _check(load: Load, scene: Scene, *, quiet: bool, longest: Stall, stall_max: float) -> Verdict:
     """The checker's verdict, and what was seen while it went on."""
+    witness, system = load.witness, scene.system
+    assert witness is not None
     verdict = check(
-        scene.redis, all_partitions(PARTITIONS), load.history.operations, load.history.pushed, complete=True
+        scene.redis, all_partitions(PARTITIONS), load.history.operations, load.history.pushed, complete=True,
+        beside=in_folder(system.folder / "data", system.archive, witness.heads, witness.proofs),
     )
     if not quiet:
         verdict.add("unanswered", f"not all was quiet {QUIET_SECONDS_MAX:.0f} s after the load had ended")

@@ -34,19 +34,25 @@ def stale_snapshot(scene: Scene) -> None:
     kept = scene.redis.hgetall(keys.snapshot(table))
     scene.wait(scene.chance.uniform(1.0, 3.0))
     if kept:
-        scene.redis.hset(keys.snapshot(table), mapping=kept)
-        _start_anew(scene)
+        _plant(scene, table, kept)
 
 
 def _spoil(scene: Scene, change: Callable[[Fields], Fields]) -> None:
     table = scene.chance.choice(scene.tables)
     kept = scene.redis.hgetall(keys.snapshot(table))
     if kept:
-        scene.redis.hset(keys.snapshot(table), mapping=change(kept))
-        _start_anew(scene)
+        _plant(scene, table, kept | change(kept))
 
 
-def _start_anew(scene: Scene) -> None:
-    """Whoever owns the table next has to read it."""
+def _plant(scene: Scene, table: str, spoilt: Fields) -> None:
+    """Whoever owns the table next has to read it. Where it stays until the end the audit would name it."""
+    before = scene.redis.hgetall(keys.snapshot(table))
+    scene.redis.hset(keys.snapshot(table), mapping=spoilt)
+
+    def put_back() -> None:
+        if scene.redis.hgetall(keys.snapshot(table)) == spoilt:
+            scene.redis.hset(keys.snapshot(table), mapping=before)
+
+    scene.clean_up.append(put_back)
     for worker in scene.system.of("worker"):
         worker.signal(signal.SIGKILL)

@@ -19,6 +19,9 @@ KINDS = {
     "view": "a view or a feed is not what the events make of it",
     "taken back": "what was pushed is not what is kept",
     "projection": "a projection is not what a rebuild makes of it",
+    "unfair": "a proof of a finished deal does not hold, or a nonce that was revealed does not count once",
+    "deal log": "the log of finished deals is not what has ended, or not what a head has told",
+    "audit": "the audit of all tables, accounts, scores, archived deals and heads has found a fault",
     "archive": "a file of the archive is not whole, or one is missing before it",
     "dead letter": "a command was given up that should not have been",
     "bad answer": "a client was told what none must be told, or fell over",
@@ -29,7 +32,8 @@ KINDS = {
 @dataclass
 class Verdict:
     """The violations by kind, and what was looked at. `unknown_applied`: unknown outcomes that had taken effect;
-    `linked`: entries that bore the hash of their past."""
+    `linked`: entries that bore the hash of their past. `deals` have ended, `shuffled` of them with nonces of players;
+    `proofs` of them and `heads` of their log, which has `leaves`, were told meanwhile; `audited` were decided again."""
 
     operations: int = 0
     pushed: int = 0
@@ -40,6 +44,12 @@ class Verdict:
     chips: int = 0
     unknown_applied: int = 0
     dead_letters: int = 0
+    deals: int = 0
+    shuffled: int = 0
+    proofs: int = 0
+    leaves: int = 0
+    heads: int = 0
+    audited: int = 0
     found: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -62,7 +72,10 @@ class Verdict:
         said = [
             f"checked {self.operations} commands and {self.pushed} pushed versions against {self.entries} entries of "
             f"{self.tables} tables ({self.linked} linked by their hashes), and {self.chips} chips at tables and in "
-            f"{self.accounts} accounts"
+            f"{self.accounts} accounts",
+            f"checked all proofs of {self.deals} finished deals ({self.shuffled} with nonces of players), "
+            f"{self.proofs} proofs and {self.heads} heads that were told, and a log of {self.leaves} deals; "
+            f"audited {self.audited} deals",
         ]
         for kind, found in self.found.items():
             said.append(f"VIOLATION {kind} ({KINDS[kind]}): {len(found)}")
