@@ -38,7 +38,7 @@ def get_stream(table: str) -> NoReturn:
 
     One message per version: `id:` is the version, `data:` an item as in `events`. It resumes after `Last-Event-ID`,
     else after `after`, else it starts now. `event: reset` brings the view when the feed does not reach back that
-    far. A comment comes at least every 15 s.
+    far, or when much was missed from before the running or last deal. A comment comes at least every 15 s.
     """
     raise Problem("not_found", "This process serves no streams: send this address to push.")
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from services.push.live import NOT_VIEWED, Subscriber
-from services.push.messages import Seat, Shows, view_member
+from services.push.messages import Seat, Shows, Transport, view_member
 from services.push.reads import Reads
 from services.store import views
 from services.store.tenure import last_freed
@@ -13,6 +13,10 @@ from services.store.wire import StoreUnavailable
 
 PAGE = 500
 ROUNDS_MAX = 20
+RESUME_BYTES = 6_000
+"""Who was away since before the running or last deal began, and has missed more than this, is shown the view alone."""
+
+_BEGINS = (b'"deal_committed"', b'"deal_started"')  # Deals of early builds were not committed to.
 
 _log = logging.getLogger(__name__)
 
@@ -46,13 +50,28 @@ def _catch_up(reads: Reads, subscriber: Subscriber, turn: int) -> None:
 
 
 def _send_missed(subscriber: Subscriber, items: Sequence[Item], current: Current, *, gone: bool) -> None:
-    """Send every version after the subscriber's that the store has, or the view if it has them no longer."""
+    """Send every version after the subscriber's; or the view, if some are gone or they are more than is promised."""
     seat = views.seat_in(current, subscriber.actor)
-    if gone or subscriber.version > current.version:
-        subscriber.version, subscriber.viewed = current.version, seat
-        subscriber.connection.send(subscriber.transport.reset(current.version, views.view_bytes(current, seat)))
-    elif items:
-        _send(subscriber, items, seat, current)
+    if not gone and subscriber.version <= current.version:
+        if not items:
+            return
+        message, viewed = _messages(subscriber.transport, items, seat, current)
+        if len(message) <= RESUME_BYTES or not _reach_before_the_deal(items):
+            subscriber.version, subscriber.viewed = items[-1].version, viewed
+            subscriber.connection.send(message)
+            return
+    subscriber.version, subscriber.viewed = current.version, seat
+    subscriber.connection.send(subscriber.transport.reset(current.version, views.view_bytes(current, seat)))
+
+
+def _reach_before_the_deal(items: Sequence[Item]) -> bool:
+    """Did the running or last deal begin after the first of `items`? What came before it need not be kept for anybody.
+    """
+    for begins in _BEGINS:
+        for item in reversed(items):
+            if begins in item.events[None]:
+                return item is not items[0]
+    return False
 
 
 def _missed(reads: Reads, subscriber: Subscriber, last: int) -> tuple[list[Item], bool]:
@@ -69,9 +88,11 @@ def _missed(reads: Reads, subscriber: Subscriber, last: int) -> tuple[list[Item]
     return found, gone
 
 
-def _send(subscriber: Subscriber, items: Sequence[Item], seat: Seat, current: Current) -> None:
-    """Only the newest version has a view; if there are newer ones than `items`, they are pushed with theirs."""
-    transport = subscriber.transport
+def _messages(transport: Transport, items: Sequence[Item], seat: Seat, current: Current) -> tuple[bytes, Seat]:
+    """`items` as `seat` is told them, and whose view the last of them brings.
+
+    Only the newest version has a view; if there are newer ones than `items`, they are pushed with theirs.
+    """
     hidden = last_freed(items, seat)
     last = items[-1].version
     viewed = last == current.version and transport.shows is not Shows.NOTHING
@@ -83,5 +104,4 @@ def _send(subscriber: Subscriber, items: Sequence[Item], seat: Seat, current: Cu
         )
         for item in items
     ]
-    subscriber.version, subscriber.viewed = last, seat if viewed else NOT_VIEWED
-    subscriber.connection.send(b"".join(messages))
+    return b"".join(messages), seat if viewed else NOT_VIEWED
