@@ -20,8 +20,8 @@ HELP = """\
 Commands that were given up: list, look at, retry, discard.
 
 A command becomes a dead letter when the rules fail on it three times (they raise, compute without end, or ask for
-more memory than a worker may have), or when workers die at it again and again. Its sender was refused with
-`internal`; the table and the rest of the partition went on.
+more memory than a worker may have), or when a worker dies at it and child processes that try it do too. Its sender was
+refused with `internal`; the table and the rest of the partition went on.
 
 \b
 1. marias dead list                 what is there, the newest first

@@ -14,12 +14,13 @@ from services.store.wire import StoreUnavailable
 from services.worker.handle import Desk, Handled, handle, open_account, park
 from services.worker.held import Held, Tables
 from services.worker.tally import Tally
+from services.worker.trial import dies
 from services.worker.watchdog import DECIDE_TICKS_MAX, READ_TICKS_MAX, TookTooLong, Watchdog, told
 
 TRIES_MAX = 3
 """How often a command that crashes the rules is tried."""
-DEATHS_MAX = 5
-"""How often a command is tried by workers that do not survive it; more, as they may have been killed by chance."""
+DEATHS_MAX = 60
+"""How often a command is tried alone by workers that do not get to its end although a child process does."""
 CONFLICTS_MAX = 5
 """How often a command is decided again because its table was at another version than the owner thought."""
 
@@ -110,8 +111,8 @@ class Batches:
 
     def _handle(self, partition: str, command: Command, place: Position, careful: bool) -> Handled | None:
         """What is to be written; None: try again. A command that crashes is given up in the end."""
-        if careful and self._count(partition, command) > DEATHS_MAX:
-            return park(command, place, "workers died at it again and again")
+        if careful and self._kills(partition, command, place):
+            return park(command, place, "workers died at it, and so did child processes that tried it")
         try:
             return self._decide(command, place)
         except (StoreUnavailable, history.NewerEvent, PastMissing):
@@ -148,6 +149,16 @@ class Batches:
         if command.id in self._tries and isinstance(handled.write, Entry):
             return handled._replace(write=handled.write._replace(counted=True))
         return handled
+
+    def _kills(self, partition: str, command: Command, place: Position) -> bool:
+        """Did a worker that handled nothing else not get to its end, and does a child process not either?"""
+
+        def decide() -> None:
+            with self._watchdog:  # Timers are not inherited.
+                self._decide(command, place)
+
+        tried = self._count(partition, command)
+        return tried > 1 and (tried > DEATHS_MAX or dies(decide, self._tables.pulse))
 
     def _count(self, partition: str, command: Command) -> int:
         """Count in the store that this worker tries a command, once per try."""

@@ -43,7 +43,7 @@ class Tables:
 
     def __init__(self, redis: Redis, held_max: int = HELD_MAX, pulse: Callable[[], None] = lambda: None) -> None:
         self._redis = redis
-        self._pulse = pulse
+        self.pulse = pulse
         self._max = held_max
         self._held: OrderedDict[str, Held] = OrderedDict()
 
@@ -51,7 +51,7 @@ class Tables:
         """The table now, read from the store if need be. Raises BrokenStream, NewerEvent, StoreUnavailable."""
         held = self._held.get(table)
         if held is None:
-            held = read(self._redis, table, pulse=self._pulse)
+            held = read(self._redis, table, pulse=self.pulse)
             self.put(table, held)
         else:
             self._held.move_to_end(table)

@@ -17,7 +17,7 @@ DECIDE_TICKS_MAX = 4
 READ_TICKS_MAX = 80  # A table may have a long past.
 HARD_SECONDS_MAX = 3.0
 """Python's handlers wait for the end of a call into C; one that takes this long ends the process instead, and
-whoever takes the partition over counts that."""
+whoever takes the partition over notices that."""
 
 
 class TookTooLong(BaseException):

@@ -57,6 +57,6 @@ def handle(held, command, place, desk):
 
 if __name__ == "__main__":
     batch.handle = handle
-    watchdog.HARD_SECONDS_MAX = 0.75  # Six workers die of it, and a test need not wait for each as long as people.
+    watchdog.HARD_SECONDS_MAX = 0.75  # Four processes die of it, and a test need not wait for each as long as people.
     run_role("worker", Config.from_environment())
     sys.exit(0)

@@ -2,16 +2,18 @@
 
 import json
 import logging
+import os
 
 import pytest
 
 from services.store import append, history, keys, views
 from services.store.wire import ask
 from services.worker import batch
-from services.worker.batch import DEATHS_MAX
 from tests.worker.house import ANA, BARA, CYRIL, OTHER, TABLE, House, worker
 
 PARTITION = "01"
+FORKS = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+"""Where the tests run beside each other, pytest has threads; a worker has none."""
 
 
 class Killed(BaseException):
@@ -66,6 +68,27 @@ def test_commands_before_a_crash_are_applied_and_those_after_it_keep_their_order
     assert [seat and seat["player"] for seat in house.view()["seats"]] == [ANA, CYRIL, None]
 
 
+def die(house: House, successor: str) -> None:
+    """The worker is killed, and another one takes over."""
+    with pytest.raises(Killed):
+        house.settle()
+    house.redis.delete(keys.lease(PARTITION), keys.workers())  # It runs out.
+    house.worker = worker(house.redis, successor)
+
+
+def killed_by_chance(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """Whoever handles the command `key` is killed from outside, but for the children of this process."""
+    real, this = batch.handle, os.getpid()
+
+    def handle(held, command, place, desk):
+        if command.key == key and os.getpid() == this:
+            raise Killed
+        return real(held, command, place, desk)
+
+    monkeypatch.setattr(batch, "handle", handle)
+
+
+@FORKS
 def test_a_command_that_kills_its_worker_is_parked_by_a_careful_successor(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,17 +96,43 @@ def test_a_command_that_kills_its_worker_is_parked_by_a_careful_successor(
     handling(monkeypatch, "killer", Killed())
     house.send(TABLE, ANA, {"type": "sit"}, key="fine")
     house.send(TABLE, BARA, {"type": "sit"}, key="killer")
-    for death in range(DEATHS_MAX + 1):
-        with pytest.raises(Killed):
-            house.settle()
-        house.redis.delete(keys.lease(PARTITION), keys.workers())  # It runs out.
-        house.worker = worker(house.redis, f"successor-{death}")
+    for death in range(2):  # One that had others to handle as well, and one that had not.
+        die(house, f"successor-{death}")
     house.settle()
     assert views.receipt(house.redis, TABLE, ANA, "fine")["s"] == "applied"
     assert views.receipt(house.redis, TABLE, BARA, "killer")["c"] == "internal"
     assert house.say(TABLE, CYRIL, "sit")["s"] == "applied"
     assert len(versions(house)) == 3
     assert b"tries" not in b"".join(house.redis.hkeys(keys.state(PARTITION)))
+
+
+@FORKS
+def test_however_often_workers_are_killed_at_a_command_it_is_not_given_up(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.open()
+    with monkeypatch.context() as chance:
+        killed_by_chance(chance, "unlucky")
+        house.send(TABLE, ANA, {"type": "sit"}, key="unlucky")
+        for death in range(20):
+            die(house, f"successor-{death}")
+    house.settle()
+    assert views.receipt(house.redis, TABLE, ANA, "unlucky")["s"] == "applied"
+    assert house.redis.xlen(keys.dead(PARTITION)) == 0
+    assert len(versions(house)) == 2
+    assert b"tries" not in b"".join(house.redis.hkeys(keys.state(PARTITION)))
+
+
+@FORKS
+def test_workers_do_not_die_for_ever_of_what_children_survive(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "DEATHS_MAX", 3)
+    house.open()
+    killed_by_chance(monkeypatch, "uncanny")
+    house.send(TABLE, ANA, {"type": "sit"}, key="uncanny")
+    for death in range(4):
+        die(house, f"successor-{death}")
+    house.settle()
+    assert views.receipt(house.redis, TABLE, ANA, "uncanny")["c"] == "internal"
 
 
 def test_a_paused_owner_that_wakes_up_is_fenced(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
