@@ -102,16 +102,22 @@ def record_for(record: Json, seat: int | None) -> Json:
 
     Also after the deal: what was not played stays unknown (§3.5), and a place in the deck would tell what was kept.
     """
+    moves = record["moves"]
+    assert isinstance(moves, list)
+    return {
+        **record,
+        "deck": deck_for(record, seat),
+        "moves": [move if move["seat"] == seat else without_secrets(move) for move in moves],
+    }
+
+
+def deck_for(record: Json, seat: int | None) -> list[str]:
+    """The deck of a record as far as `seat` may know it, `??` for all else."""
     dealer, deck, moves = record["dealer"], record["deck"], record["moves"]
     assert isinstance(dealer, int)
     assert isinstance(deck, list)
-    assert isinstance(moves, list)
     own = _places_of(dealer, seat, begun=bool(moves))
-    return {
-        **record,
-        "deck": [code if place in own else UNKNOWN for place, code in enumerate(deck)],
-        "moves": [move if move["seat"] == seat else _without_secrets(move) for move in moves],
-    }
+    return [code if place in own else UNKNOWN for place, code in enumerate(deck)]
 
 
 def _places_of(dealer: int, seat: int | None, *, begun: bool) -> tuple[int, ...]:
@@ -122,7 +128,7 @@ def _places_of(dealer: int, seat: int | None, *, begun: bool) -> tuple[int, ...]
     return places[:7] if len(places) == 12 and not begun else places
 
 
-def _without_secrets(move: Json) -> Json:
+def without_secrets(move: Json) -> Json:
     """What others see of a move. A marriage that was withheld would tell of the other card."""
     secret = {"discard": "cards", "choose_trump": "card"}.get(str(move["type"]))
     if move.get("marriage") is False:

@@ -45,8 +45,8 @@ def step(table: Table, command: TableCommand, gaps: Gaps = ()) -> Step:
         caused = (*caused, *opened)
         if type(opened[0]) is not CardOpened:  # A salt changes nothing.
             after = fold(after, opened)
-    ended = end_of_deal(after)
-    after = fold(after, ended)
+    if ended := end_of_deal(after):
+        after = fold(after, ended)
     turned = any(not isinstance(event, OfTable) for event in caused)
     clock = clock_events(table.deadline, after, turned=turned, now=command.now)
     return Step((*caused, *ended, *clock), fold(after, clock))

@@ -39,7 +39,7 @@ def evolve(table: Table, event: Event) -> Table:
         return Table(table.session, table.deadline, game_of(table.session).evolve(table.state, event), table.secret)
     match event:
         case DeadlineSet(at=at, kind=kind):
-            return table._replace(deadline=None if at is None else Deadline(at, kind))
+            return Table(table.session, None if at is None else Deadline(at, kind), table.state, table.secret)
         case TurnExpired() | CardOpened() | TalonOpened() | LeavesOpened():
             return table
         case HandsCommitted():

@@ -9,7 +9,7 @@ from engine.games.voleny.events import CardPlayed, Dealt, Discarded, HandComplet
 from engine.games.voleny.state import Announcing, Declaring
 from engine.table.events import CardOpened, Event, HandsCommitted, LeavesOpened, OfTable, TalonOpened
 from engine.table.play import GAMES
-from engine.table.state import SEATS, Fairness, Secret, Table
+from engine.table.state import SEATS, Secret, Table
 
 
 def salts_of_round(seed: bytes, number: int) -> tuple[tuple[bytes, ...], ...]:
@@ -26,19 +26,21 @@ def opened_by(table: Table, events: Sequence[Event]) -> tuple[Event, ...]:
         event = events[-1] if len(events) == 1 else next((each for each in events if type(each) is CardPlayed), None)
         if type(event) is CardPlayed:
             return (_card_opened(secret, event.seat, event.card),)
+    elif not fairness.is_watched:
+        return tuple([
+            _hands_committed(table, secret, event.seat, told=False) for event in events if type(event) is Discarded
+        ])
     found: list[Event] = []
     for event in events:
         if not isinstance(event, OfTable):
-            found += _opened(table, secret, fairness, event)
+            found += _opened(table, secret, event)
     return tuple(found)
 
 
-def _opened(table: Table, secret: Secret, fairness: Fairness, event: Event) -> Iterable[Event]:
-    if isinstance(event, Discarded):
-        return (_hands_committed(table, secret, event.seat, told=fairness.is_watched),)
-    if not fairness.is_watched:
-        return ()
+def _opened(table: Table, secret: Secret, event: Event) -> Iterable[Event]:
     match event:
+        case Discarded(seat=seat):
+            return (_hands_committed(table, secret, seat, told=True),)
         case Dealt():
             return [_first_leaves(secret, event, seat) for seat in range(SEATS)]
         case HandCompleted(seat=seat, cards=cards):

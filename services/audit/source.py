@@ -83,7 +83,7 @@ def _read(table: str, file: File) -> tuple[Header, list[RawEntry]]:
 
 
 def _ended_deal(entry: RawEntry) -> int | None:
-    if not any(_ENDED in value for value in entry[1]):
+    if _ENDED not in b"".join(entry[1]):
         return None
     events = fields_of(entry[1]).get(b"e", b"")
     try:

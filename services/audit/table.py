@@ -60,7 +60,9 @@ def audit_table(
             _step(walk, placed, following)
             moved += walk.chips
             faults += told.at(walk)
-            faults += [*projections.at(walk), *logged.at(walk)]
+            faults += projections.at(walk)
+            if walk.ended is not None:
+                faults += logged.at(walk)
             if len(faults) >= FAULTS_MAX:
                 break
         else:
@@ -104,12 +106,11 @@ def _audited(walk: Walk, faults: list[Fault], moved: list[Chips], unchecked: dic
 def _step(walk: Walk, placed: Placed, following: RawEntry | None) -> None:
     """One entry on; a file's own word about the chain must be true as well. Raises Found."""
     entry, place, previous, head = placed
-    where, before = Where("archive", walk.table, place), chain.text(walk.held.chain or chain.genesis(walk.table))
-    if previous and previous != before:
-        raise where.found(walk.version + 1, "previous", before, previous)
+    if previous and previous != (before := chain.text(walk.held.chain or chain.genesis(walk.table))):
+        raise Where("archive", walk.table, place).found(walk.version + 1, "previous", before, previous)
     walk.take(entry, place, following)
-    if head and head != chain.text(walk.held.chain):
-        raise where.found(walk.version, "head", chain.text(walk.held.chain), head)
+    if head and head != (after := chain.text(walk.held.chain)):
+        raise Where("archive", walk.table, place).found(walk.version, "head", after, head)
 
 
 def _ends(redis: Redis, walk: Walk, archive: Path | None, found: Derived) -> Iterator[Fault]:

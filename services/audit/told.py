@@ -18,6 +18,7 @@ from services.store import keys
 from services.store.append import Entry, Position, stored_feed, stored_view
 from services.store.cold import RawEntry
 from services.store.commands import Command
+from services.store.history import Recorded
 from services.store.wire import fields_of
 from services.worker.build import TAG
 from services.worker.handle import REMEMBERED_MS, applied
@@ -44,8 +45,6 @@ class Told:
         self._view = _number(found.view)
         self._snapshot = _number(found.snapshot)
         self._feed = {id_.partition(b"-")[0]: (id_, flat) for id_, flat in found.feed}
-        self._bad: list[Fault] = []
-        self._receipts = dict(self._read_receipts())
         self._is_restored = is_restored
         self._lacking: dict[int, bytes] = {}
         """The receipts that should be there and are not, by version."""
@@ -64,7 +63,7 @@ class Told:
     def copies(self, version: int) -> dict[str, str]:
         """The fields of an entry, by their names, that its receipt and the feed tell as well."""
         found: dict[str, str] = {}
-        for field, receipt in self._receipts.items():
+        for field, receipt in self._readable():
             if receipt["v"] == version and receipt.get("s") == "applied":
                 actor, _, key = field.decode().partition("/")
                 found |= {"a": actor, "k": key, "f": str(receipt.get("f")), "h": str(receipt.get("h"))}
@@ -96,7 +95,7 @@ class Told:
 
     def end(self, walk: Walk) -> Iterator[Fault]:
         """The faults of what belongs to no version, or to one that the table has not reached."""
-        yield from self._bad
+        yield from self._unreadable()
         yield from self._since(walk)
         name, place = "view", keys.view(self._table)
         if self._found.view and set(self._found.view) != _VIEW:
@@ -170,12 +169,8 @@ class Told:
         place, numbers = keys.feed(self._table), [int(number) for number in self._feed]
         expected = numbers[0] if numbers else self._view + 1
         if expected > self._must_tell:
-            yield self._at("feed", place).fault(
-                self._must_tell,
-                "id",
-                f"{self._must_tell}-0",
-                f"{expected}-0 is the first" if numbers else "an empty feed",
-            )
+            first = f"{expected}-0 is the first" if numbers else "an empty feed"
+            yield self._at("feed", place).fault(self._must_tell, "id", f"{self._must_tell}-0", first)
         for number in numbers:
             if number != expected:
                 yield self._at("feed", place).fault(expected, "id", f"{expected}-0", f"{number}-0 comes next")
@@ -204,24 +199,28 @@ class Told:
         """The receipt of the command that made this version."""
         entry, version = walk.entry, walk.version
         field = keys.receipt_field(entry.actor, entry.key).encode()
-        found = self._receipts.get(field)
-        if found is None or found["v"] != version or found.get("s") != "applied":
-            self._lacking[version] = field
-            return
+        if self._found.receipts.get(field) != _as_written(entry):
+            found = _receipt(self._found.receipts.get(field, b""))
+            if found is None or found["v"] != version or found.get("s") != "applied":
+                self._lacking[version] = field
+                return
+            yield from self._unlike_receipt(entry, field, found)
         self._matched.add(field)
-        place = keys.receipts(self._table)
-        expected = {"v": version, "f": entry.fingerprint, "s": "applied"}
-        if entry.hash:
-            expected["h"] = entry.hash
-        for name in sorted(expected.keys() | found.keys()) if expected != found else ():
-            if expected.get(name) != found.get(name):
-                wanted, other = said(expected.get(name)), said(found.get(name))
-                yield self._at("receipts", place).fault(version, f"{field.decode()}.{name}", wanted, other)
         reserved = self._found.reservations.get(field)
         if reserved != entry.fingerprint.encode() and (reserved or (version <= self._view and not self._is_restored)):
             yield self._at("receipts", keys.reservations(self._table)).fault(
                 version, field.decode(), entry.fingerprint, said(reserved)
             )
+
+    def _unlike_receipt(self, entry: Recorded, field: bytes, found: Mapping[str, Any]) -> Iterator[Fault]:
+        expected = {"v": entry.version, "f": entry.fingerprint, "s": "applied"}
+        if entry.hash:
+            expected["h"] = entry.hash
+        for name in sorted(expected.keys() | found.keys()):
+            if expected.get(name) != found.get(name):
+                wanted, other = said(expected.get(name)), said(found.get(name))
+                place = keys.receipts(self._table)
+                yield self._at("receipts", place).fault(entry.version, f"{field.decode()}.{name}", wanted, other)
 
     def _answers_end(self, walk: Walk) -> Iterator[Fault]:
         """What was written and is not forgotten has its receipt, and nothing else has one that says so."""
@@ -232,24 +231,23 @@ class Told:
                 yield self._at("receipts", place).fault(
                     version, field.decode(), f"applied as version {version}", said(found)
                 )
-        for field, receipt in self._receipts.items():
+        for field, receipt in self._readable():
             claims = receipt.get("s") == "applied" and field not in self._matched
             is_known = receipt.get("s") in ("applied", "refused") and receipt["v"] <= walk.version
             if (claims and field not in self._lacking.values()) or not is_known:
                 expected = f"the receipt of a command, up to version {walk.version}"
                 yield self._at("receipts", place).fault(receipt["v"], field.decode(), expected, said(receipt))
 
-    def _read_receipts(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
-        """The receipts by field; those that cannot be read are faults."""
-        place = keys.receipts(self._table)
+    def _readable(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
+        """The receipts that no entry has been matched with, by field, as far as they can be read."""
         for field, text in self._found.receipts.items():
-            try:
-                receipt = _decode(text)
-                receipt["v"] = int(receipt["v"])
-            except (msgspec.MsgspecError, KeyError, ValueError, TypeError):
-                self._bad.append(self._at("receipts", place).fault(0, said(field), "a receipt", said(text)))
-            else:
+            if field not in self._matched and (receipt := _receipt(text)) is not None:
                 yield field, receipt
+
+    def _unreadable(self) -> Iterator[Fault]:
+        for field, text in self._found.receipts.items():
+            if field not in self._matched and _receipt(text) is None:
+                yield self._at("receipts", keys.receipts(self._table)).fault(0, said(field), "a receipt", said(text))
 
     def _at(self, check: str, place: str) -> Where:
         return Where(check, self._table, place)
@@ -264,6 +262,22 @@ def _written(walk: Walk) -> Entry:
     assert isinstance(entry, Entry)
     assert entry.expected + 1 == version
     return entry
+
+
+def _as_written(entry: Recorded) -> bytes:
+    """The receipt of an entry, as it is written with it."""
+    hash_ = b',"h":"%b"' % entry.hash.encode() if entry.hash else b""
+    return b'{"v":%d,"f":"%b","s":"applied"%b}' % (entry.version, entry.fingerprint.encode(), hash_)
+
+
+def _receipt(text: bytes) -> dict[str, Any] | None:
+    """A receipt that can be read."""
+    try:
+        receipt = _decode(text)
+        receipt["v"] = int(receipt["v"])
+    except (msgspec.MsgspecError, KeyError, ValueError, TypeError):
+        return None
+    return receipt
 
 
 def _says(brief: bytes) -> str:

@@ -11,7 +11,16 @@ import msgspec
 
 from engine.errors import RuleViolation
 from engine.table import Step
-from engine.table.events import ChipsBrought, ChipsReturned, DealEnded, DealStarted, Event, OfTable
+from engine.table.events import (
+    CardOpened,
+    ChipsBrought,
+    ChipsReturned,
+    DeadlineSet,
+    DealEnded,
+    DealStarted,
+    Event,
+    OfTable,
+)
 from engine.table.play import GameEvent
 from schemas.table import dump_event, dump_events, load_event
 from schemas.upcasters import version_of as present_version
@@ -22,7 +31,7 @@ from services.audit.recount import miscounted
 from services.audit.shuffle import OpenKey, unlike
 from services.projections.bank import bank
 from services.projections.sheet import BLANK, Sheet, turned
-from services.store.chain import TEXT_LENGTH, link, text
+from services.store.chain import TEXT_LENGTH, genesis, linked, text
 from services.store.cold import RawEntry
 from services.store.history import Recorded, recorded
 from services.store.outbox import Told
@@ -31,6 +40,9 @@ from services.worker.held import UNOPENED, Held, after
 COMMON_BYTES_MAX: Final = 64
 FIELDS: Final = [b"at", b"a", b"k", b"f", b"e", b"x", b"h"]
 """The fields of an entry, in order; earlier builds wrote no `h`, the hash."""
+
+_PASSING: Final = (DeadlineSet, CardOpened)
+"""What comes with a play and leaves seats, chips and projections as they are."""
 
 _split = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _decode = msgspec.json.Decoder(dict[str, object]).decode
@@ -81,6 +93,7 @@ class Walk:
         self.copies: Callable[[int], Mapping[str, str]] = lambda _: {}
         """Copies of the fields of an entry by their names, as far as anything holds them."""
         self._place, self._number = "", 0
+        self._name, self._previous = table.encode(), genesis(table)
 
     @property
     def checks_shuffles(self) -> bool:
@@ -96,7 +109,9 @@ class Walk:
         """The next entry, which lies at `place`; `following` comes after it. Raises Found."""
         self._place, self._number = place, self.held.version + 1
         self.entry = entry = self._read(raw)
-        head = link(self.held.chain, self.table, entry)
+        at, actor, key, mark, events, tag = raw[1][1:12:2]
+        parts = self._previous, self._name, b"%d" % entry.version, at, actor, key, mark, events, tag
+        self._previous = head = linked(parts)
         wrong: Changed | None = None
         if entry.hash and entry.hash != text(head):
             beside = Beside(_readable(following), self.copies(entry.version))
@@ -172,8 +187,9 @@ class Walk:
         """What the projections and the bank make of the entry."""
         self.chips, self.ended, self.sheet_before = [], None, self.sheet
         self.banked = {}
-        if not any(isinstance(event, OfTable) for event in events):
-            self._deal.extend(event for event in events if not isinstance(event, OfTable))
+        played = [event for event in events if not isinstance(event, OfTable)]
+        if len(played) + sum(isinstance(event, _PASSING) for event in events) == len(events):
+            self._deal += played
             return
         number = next((event.deal for event in events if isinstance(event, DealEnded)), None)
         for event in events:

@@ -38,10 +38,14 @@ def genesis(table: str) -> bytes:
 def link(previous: bytes, table: str, entry: Recorded) -> bytes:
     """The hash of `entry`, which follows the entry with the hash `previous`; b"": it is the first of its table."""
     version, at, actor, key, fingerprint, events, tag, _ = entry
-    parts = (
+    return linked((
         previous or genesis(table), table.encode(), b"%d" % version, b"%d" % at, actor.encode(), key.encode(),
         fingerprint.encode(), events, tag.encode(),
-    )
+    ))
+
+
+def linked(parts: Sequence[bytes]) -> bytes:
+    """The hash of the nine parts as they are named above, for who has them as bytes."""
     return hashlib.sha256(_lengths(*map(len, parts)) + b"".join(parts)).digest()
 
 

@@ -6,6 +6,7 @@ from itertools import chain, combinations
 from hypothesis import strategies as st
 
 from engine.cards import ALL_CARDS, CARDS, cards_of, mask_of
+from engine.games.voleny import VOLENY
 from engine.games.voleny.commands import (
     Announce,
     ChooseTrump,
@@ -60,6 +61,16 @@ def chosen(state, moves, modest, chance):
     if isinstance(state, Discarding | Declaring | Answering) and chance.random() < 0.75:
         return modest
     return chance.choice(moves)
+
+
+def played_out(rules, chance):
+    """The events of a whole deal."""
+    events = list(VOLENY.decide(VOLENY.initial, begun(rules, chance)))
+    state = VOLENY.fold(events)
+    while VOLENY.to_act(state):
+        caused = VOLENY.decide(state, chosen(state, VOLENY.legal(state), VOLENY.modest(state), chance))
+        state, events = VOLENY.fold(caused, state), [*events, *caused]
+    return events
 
 
 def conceivable(seat):

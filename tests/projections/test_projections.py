@@ -4,20 +4,28 @@ import ast
 import inspect
 import json
 from itertools import pairwise
+from random import Random
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from redis import Redis
 
+from engine.games.voleny.rules import Rules
 from engine.table.events import DealCommitted, DealEnded, HandsCommitted, NoncesJoined
+from schemas.recording import record_for, record_of
 from schemas.records import run_record
 from schemas.table import dump_events
 from services.projections import project
-from services.projections.sheet import TURNING, turned
+from services.projections.records import record_text
+from services.projections.sheet import TURNING, Seat, turned
 from services.store import projected
 from services.store.accounts import UnknownPosting, house_of
 from services.store.outbox import Told
 from services.store.outputs import Remembered, TableOutput
 from tests.cast import ANA, BARA, CYRIL, DANA, SEATED
+from tests.contract import voleny
 from tests.projections.tables import Tables, follow, seated
 
 TABLE = "t-0c-0123456789ab"
@@ -251,3 +259,20 @@ def test_what_is_passed_over_changes_nothing_that_is_projected(redis: Redis, mon
 def test_no_event_is_passed_over_that_the_sheet_asks_about() -> None:
     cases = [node for node in ast.walk(ast.parse(inspect.getsource(turned))) if isinstance(node, ast.MatchClass)]
     assert {case.cls.id for case in cases if isinstance(case.cls, ast.Name)} == {event.__name__ for event in TURNING}
+
+
+@given(voleny.RULES, st.integers(0, 2**32))
+def test_a_record_is_put_together_as_it_is_shown_to_each_seat(rules: Rules, seed: int) -> None:
+    events = voleny.played_out(rules, Random(seed))
+    whole = record_of(events)
+    players = [Seat(player=f"p-0{seat}-0a1b2c3d4e5f") for seat in range(3)]
+    made = record_text(7, events, [*players[:2], None])
+    public = record_for(whole, None)
+    assert made.sealed == {"7": msgspec.json.encode(whole)}
+    assert made.shown.keys() == {"7", *(f"7:{each.player}" for each in players[:2])}
+    assert made.shown["7"] == msgspec.json.encode(public)
+    for number, player in enumerate(players[:2]):
+        more, own = json.loads(made.shown[f"7:{player.player}"]), record_for(whole, number)
+        deck = [more["deck"].get(str(place), card) for place, card in enumerate(public["deck"])]
+        moves = [move | more["moves"].get(str(place), {}) for place, move in enumerate(public["moves"])]
+        assert (deck, moves) == (own["deck"], own["moves"])

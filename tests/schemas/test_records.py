@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.games.voleny import VOLENY
 from schemas.random_records import random_records
 from schemas.recording import record_for, record_of
 from schemas.records import run_record
@@ -285,13 +284,7 @@ def test_bots_play_records_too():
 
 @given(voleny.RULES, st.integers(0, 2**32))
 def test_the_record_of_recorded_events_runs_to_the_same_end(rules, seed):
-    chance = Random(seed)
-    events = list(VOLENY.decide(VOLENY.initial, voleny.begun(rules, chance)))
-    state = VOLENY.fold(events)
-    while VOLENY.to_act(state):
-        move = voleny.chosen(state, VOLENY.legal(state), VOLENY.modest(state), chance)
-        caused = VOLENY.decide(state, move)
-        state, events = VOLENY.fold(caused, state), [*events, *caused]
+    events = voleny.played_out(rules, Random(seed))
     record = record_of(events)
     assert "result" in record
     assert run_record(record)["ok"]
