@@ -43,9 +43,9 @@ def of_lines(kept: Kept, notes: Notes, *, note_leaves: bool) -> tuple[Head | Non
             last = line.head
     except (BadHeads, ValueError) as error:
         line_number, _, why = str(error).partition(": ")
-        return None, [_fault(kept.outside.name, line_number, "a head that was signed, and its leaves", why)]
+        return None, [fault(kept.outside.name, line_number, "a head that was signed, and its leaves", why)]
     except OSError as error:
-        return None, [_fault(kept.outside.name, "file", "a file that can be read", str(error))]
+        return None, [fault(kept.outside.name, "file", "a file that can be read", str(error))]
     return last, []
 
 
@@ -56,24 +56,29 @@ def of_store(redis: Redis, kept: Kept | None, outside: Head | None, notes: Notes
     try:
         state = deal_log.state(redis)
         size = state.size
-        signed, wrong = _signed(state, kept)
+        signed, wrong = signed_in_store(state, kept)
         faults += wrong
-        if outside is not None and state.signed < outside.size:
-            faults.append(_fault(log_keys.state(), "size", f"at least {outside.size}, as signed", str(state.signed)))
+        faults += sizes(state, kept, outside, signed)
         faults += _older(kept, outside, state.signed)
-        for head, place in ((outside, kept.outside.name if kept else ""), (signed, log_keys.state())):
-            if head is not None and head.size > size:
-                faults.append(_fault(log_keys.leaves(), "n", f"{head.size} leaves, as signed ({place})", str(size)))
         faults += _tree(redis, size, [each for each in (outside, signed) if each], notes)
         faults += _beyond(redis, size)
         if faults and kept is not None:
-            faults = [*_apart(redis, kept), *faults]
+            faults = [*apart(redis, kept), *faults]
     except Found as broken:
         faults.append(broken.fault)
     except (ResponseError, ValueError, TypeError) as error:
         told = wrong_type(error) if isinstance(error, ResponseError) else repr(error)
-        faults.append(_fault(log_keys.state(), "type", "the log of finished deals", told))
+        faults.append(fault(log_keys.state(), "type", "the log of finished deals", told))
     return size, faults
+
+
+def sizes(state: deal_log.State, kept: Kept | None, outside: Head | None, signed: Head | None) -> Iterator[Fault]:
+    """The log has at least what the heads cover, and the store's head is no older than the last one outside."""
+    if outside is not None and state.signed < outside.size:
+        yield fault(log_keys.state(), "size", f"at least {outside.size}, as signed", str(state.signed))
+    for head, place in ((outside, kept.outside.name if kept else ""), (signed, log_keys.state())):
+        if head is not None and head.size > state.size:
+            yield fault(log_keys.leaves(), "n", f"{head.size} leaves, as signed ({place})", str(state.size))
 
 
 def _older(kept: Kept | None, outside: Head | None, signed: int) -> Iterator[Fault]:
@@ -88,7 +93,7 @@ def _older(kept: Kept | None, outside: Head | None, signed: int) -> Iterator[Fau
     except ValueError:
         size = 0
     if size < signed:
-        yield _fault(kept.outside.name, "size", f"a head of {signed} leaves, as the store has", str(size))
+        yield fault(kept.outside.name, "size", f"a head of {signed} leaves, as the store has", str(size))
 
 
 def _beyond(redis: Redis, size: int) -> Iterator[Fault]:
@@ -101,29 +106,29 @@ def _beyond(redis: Redis, size: int) -> Iterator[Fault]:
         return
     if after or between != size:
         found = said(after[0][0]) if after else f"{between} leaves"
-        yield _fault(log_keys.leaves(), f"{size + 1}-0", f"{size} leaves", found)
+        yield fault(log_keys.leaves(), f"{size + 1}-0", f"{size} leaves", found)
     for (level, place), node in zip(levels, nodes, strict=True):
         if node:
             key = log_keys.nodes(level, place // deal_log.BLOCK)
-            yield _fault(key, f"{level}/{place}", "nothing behind its last node", node.hex())
+            yield fault(key, f"{level}/{place}", "nothing behind its last node", node.hex())
 
 
-def _signed(state: deal_log.State, kept: Kept | None) -> tuple[Head | None, list[Fault]]:
+def signed_in_store(state: deal_log.State, kept: Kept | None) -> tuple[Head | None, list[Fault]]:
     """The head that the store has, which was signed; None: there is none, or a wrong one."""
     place = log_keys.state()
     if not state.head:
-        return None, [_fault(place, "head", f"that of {state.signed} leaves", "none")] if state.signed else []
+        return None, [fault(place, "head", f"that of {state.signed} leaves", "none")] if state.signed else []
     if kept is None:
         return None, []
     try:
         line = heads.checked(kept.find, state.head)
     except BadHeads as error:
-        return None, [_fault(place, "head", "a head that was signed", str(error))]
+        return None, [fault(place, "head", "a head that was signed", str(error))]
     head, form = line.head, heads.written(line)[:-1]
     if form != state.head:
-        return None, [_fault(place, "head", said(form), said(state.head))]
+        return None, [fault(place, "head", said(form), said(state.head))]
     if (head.size, head.at * 1000) != (state.signed, state.at):
-        return None, [_fault(place, "size", f"{head.size} at {head.at * 1000}", f"{state.signed} at {state.at}")]
+        return None, [fault(place, "size", f"{head.size} at {head.at * 1000}", f"{state.signed} at {state.at}")]
     return head, []
 
 
@@ -134,9 +139,9 @@ def _tree(redis: Redis, size: int, signed: Sequence[Head], notes: Notes) -> Iter
     while done < size:
         stop = min([done + PAGE, size, *(each for each in stops if each > done)])
         leaves = _leaves(redis, done, stop)
-        told = [_told(index, data) for index, data in enumerate(leaves, done)]
+        told = [leaf_told(index, data) for index, data in enumerate(leaves, done)]
         if (again := notes.add_leaves(done, told)) is not None:
-            yield _fault(log_keys.leaves(), f"deal {again.deal}", "each deal once", "two leaves", again.table)
+            yield fault(log_keys.leaves(), f"deal {again.deal}", "each deal once", "two leaves", again.table)
         made, peaks = merkle.grown(done, peaks, [merkle.leaf_hash(data) for data in leaves])
         found = deal_log.nodes(redis, [subtree for subtree, _ in made])
         wrong = [(subtree, node, other) for (subtree, node), other in zip(made, found, strict=True) if node != other]
@@ -146,7 +151,7 @@ def _tree(redis: Redis, size: int, signed: Sequence[Head], notes: Notes) -> Iter
         done = stop
         for head in signed:
             if head.size == done and chain.text(merkle.fold(peaks)) != head.root:
-                yield _fault(log_keys.leaves(), "root", f"{head.root}, as signed", chain.text(merkle.fold(peaks)))
+                yield fault(log_keys.leaves(), "root", f"{head.root}, as signed", chain.text(merkle.fold(peaks)))
                 return
 
 
@@ -156,11 +161,11 @@ def _node(wrong: list[tuple[merkle.Subtree, bytes, bytes]], first: int, told: Se
     if level == 0 and (len(wrong) > 1 or place == first + len(told) - 1):
         leaf = told[place - first]
         field = f"{place + 1}-0"
-        return _fault(
+        return fault(
             log_keys.leaves(), field, f"a leaf with the hash {found.hex()}", f"deal {leaf.deal}, {node.hex()}",
             leaf.table,
         )
-    return _fault(log_keys.nodes(level, place // deal_log.BLOCK), f"{level}/{place}", node.hex(), found.hex())
+    return fault(log_keys.nodes(level, place // deal_log.BLOCK), f"{level}/{place}", node.hex(), found.hex())
 
 
 def _leaves(redis: Redis, first: int, stop: int) -> list[bytes]:
@@ -170,21 +175,22 @@ def _leaves(redis: Redis, first: int, stop: int) -> list[bytes]:
     for index in range(first, stop):
         id_, flat = found[index - first] if index - first < len(found) else (b"nothing", (b"d", b""))
         if id_ != b"%d-0" % (index + 1):
-            raise Found(_fault(log_keys.leaves(), f"{index + 1}-0", f"{index + 1}-0", said(id_)))
+            raise Found(fault(log_keys.leaves(), f"{index + 1}-0", f"{index + 1}-0", said(id_)))
         if len(flat) != 2 or flat[0] != b"d":
-            raise Found(_fault(log_keys.leaves(), f"{index + 1}-0", "d", said(b" ".join(flat[::2]))))
+            raise Found(fault(log_keys.leaves(), f"{index + 1}-0", "d", said(b" ".join(flat[::2]))))
         leaves.append(flat[1])
     return leaves
 
 
-def _told(index: int, data: bytes) -> Told:
+def leaf_told(index: int, data: bytes) -> Told:
+    """The leaf at `index`, read. Raises Found."""
     try:
         return read(data)
     except ValueError as error:
-        raise Found(_fault(log_keys.leaves(), f"{index + 1}-0", f"a leaf: {error}", said(data))) from error
+        raise Found(fault(log_keys.leaves(), f"{index + 1}-0", f"a leaf: {error}", said(data))) from error
 
 
-def _apart(redis: Redis, kept: Kept) -> Iterator[Fault]:
+def apart(redis: Redis, kept: Kept) -> Iterator[Fault]:
     """The first leaf in the store that is another than the one that was signed for."""
     try:
         lines = heads.all_checked(kept.find, kept.outside.lines())
@@ -194,11 +200,12 @@ def _apart(redis: Redis, kept: Kept) -> Iterator[Fault]:
             told = found[0][1][-1] if found else b"nothing"
             if told != expected:
                 table = read(expected).table
-                yield _fault(log_keys.leaves(), f"{index + 1}-0", f"{said(expected)}, as signed", said(told), table)
+                yield fault(log_keys.leaves(), f"{index + 1}-0", f"{said(expected)}, as signed", said(told), table)
                 return
     except (BadHeads, OSError, ValueError):
         return  # That is told already.
 
 
-def _fault(place: str, field: str, expected: str, found: str, table: str = "") -> Fault:
+def fault(place: str, field: str, expected: str, found: str, table: str = "") -> Fault:
+    """What is wrong with the log, or with a head of it."""
     return Fault(check="log", table=table, version=0, field=field, expected=expected, found=found, place=place)

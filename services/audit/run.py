@@ -12,6 +12,7 @@ from services.audit.accounts import Bank
 from services.audit.fault import Fault
 from services.audit.log import Kept, of_lines, of_store
 from services.audit.notes import Notes
+from services.audit.own_leaves import of_table
 from services.audit.scores import Scores
 from services.audit.shuffle import OpenKey
 from services.audit.table import audit_archived, audit_table
@@ -104,7 +105,7 @@ def audit(
     done, missing = notes.done(), list[str]()
     if not notes.fact("log"):
         progress("log of finished deals", 0, 1)
-        read_log(redis, kept, notes)
+        read_log(redis, kept, notes, only)
     for number, table in enumerate(tables):
         progress("tables", number, len(tables))
         if table in done:
@@ -130,11 +131,18 @@ def audit(
     return _report(notes, bank, missing, started, time.monotonic() - began)
 
 
-def read_log(redis: Redis, kept: Kept | None, notes: Notes) -> None:
-    """Note the log and its faults. It is read before the tables: these only grow, and have every deal that it tells."""
+def read_log(redis: Redis, kept: Kept | None, notes: Notes, only: str = "") -> None:
+    """Note the log and its faults, or of `only` one table its own leaves.
+
+    It is read before the tables: these only grow, and have every deal that it tells.
+    """
     notes.begin_log()
     if kept is None:
         notes.skip("the signed heads of the log outside the store")
+    if only:
+        size, others = of_table(redis, kept, only, notes)
+        notes.end_log(size, log_keys.leaves(), others)
+        return
     last, faults = of_lines(kept, notes, note_leaves=False) if kept else (None, [])
     size, others = of_store(redis, kept, last, notes)
     notes.end_log(size, log_keys.leaves(), [*faults, *others])

@@ -34,7 +34,8 @@ From its first event to its last every entry is read strictly and its command, m
 again: it must cause these very events, with their points and payments. Then all that was made of it is compared:
 views, feed, snapshot, receipts, bank, records, sealed records, lobby, scores, accounts, the archived files, and the
 log of finished deals with its signed heads: a deal that was written anew, with all hashes after it, is named by that.
-Nothing is written, and tables may be played meanwhile.
+Nothing is written, and tables may be played meanwhile. Of one table the log is read as far as its own leaves go, each
+proven under the last signed head; the whole log, and that no leaf stands where none should, is --all's.
 
 \b
   marias audit --all                    everything that the store and the archive hold

@@ -117,6 +117,13 @@ def inclusion(redis: Redis, index: int, size: int) -> list[bytes]:
     return _hashes(redis, merkle.inclusion_spans(index, size))
 
 
+def inclusions(redis: Redis, wanted: Sequence[tuple[int, int]]) -> list[list[bytes]]:
+    """`inclusion` for each (index, size), together in one round trip. Raises IndexError."""
+    spans = [merkle.inclusion_spans(index, size) for index, size in wanted]
+    found = iter(_hashes(redis, [span for each in spans for span in each]))
+    return [[next(found) for _ in each] for each in spans]
+
+
 def consistency(redis: Redis, first: int, second: int) -> list[bytes]:
     """The proof that the log of `first` leaves grew into that of `second`, likewise. Raises IndexError."""
     return _hashes(redis, merkle.consistency_spans(first, second))

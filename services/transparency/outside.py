@@ -39,6 +39,9 @@ class Outside(Protocol):
     def lines(self) -> Iterator[bytes]:
         """All lines, the first first, without their ends. Raises OSError."""
 
+    def last(self) -> bytes:
+        """The last line without its end, b"" for none; nothing is written. Raises OSError."""
+
 
 class BadTarget(Exception):
     """The address names no place that this build knows."""
@@ -49,13 +52,7 @@ class _OpenFile:
         self._number = number
 
     def last(self) -> bytes:
-        end = os.fstat(self._number).st_size
-        found = b""
-        while end and b"\n" not in found[:-1] and len(found) < LINE_MAX:
-            start = max(0, end - PIECE)
-            found = os.pread(self._number, end - start, start) + found
-            end = start
-        return found[:-1].rpartition(b"\n")[2]
+        return _last_line(self._number)
 
     def append(self, line: bytes) -> None:
         while line:
@@ -77,6 +74,20 @@ class _OpenFile:
             end = start
         _log.warning("the last line of the heads was cut off, %d bytes of it are dropped", size - end)
         os.ftruncate(self._number, end)
+
+
+def _last_line(number: int) -> bytes:
+    """The last line of an open file that has an end; what comes after that is passed over."""
+    end = os.fstat(number).st_size
+    found, whole = b"", b""
+    while end and b"\n" not in whole[:-1] and len(found) < LINE_MAX:
+        start = max(0, end - PIECE)
+        found = os.pread(number, end - start, start) + found
+        whole = found[: found.rfind(b"\n") + 1]
+        end = start
+    if not whole and end:
+        return found  # Longer than any of ours: who reads it refuses it.
+    return whole[:-1].rpartition(b"\n")[2]
 
 
 class InFile:
@@ -109,6 +120,13 @@ class InFile:
                     elif len(line) == LINE_MAX:
                         yield line
                         return
+
+    def last(self) -> bytes:
+        """The last line; one that was cut off is left out."""
+        if not self.path.exists():
+            return b""
+        with open_regular(self.path) as file:
+            return _last_line(file.fileno())
 
 
 _SCHEMES: Mapping[str, Callable[[str], Outside]] = {

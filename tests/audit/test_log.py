@@ -15,9 +15,10 @@ from services.audit.notes import Notes
 from services.audit.run import audit_folder
 from services.cli.audit import audit as command
 from services.signing import Signer
-from services.store import chain
+from services.store import chain, log_keys
 from services.store.history import recorded
-from tests.audit.tampers import flipped, forge, of_type, replaced
+from services.transparency import leaves
+from tests.audit.tampers import entries, flipped, forge, of_type, put, replaced
 from tests.audit.tampers_files import read, write
 from tests.audit.town import FREE, RICH, Town
 
@@ -116,3 +117,22 @@ def test_the_command_holds_an_archive_against_the_heads(town: Town, tmp_path: Pa
     said = CliRunner().invoke(command, [*words, "--fresh"])
     [fault] = json.loads(said.stdout)["faults"]
     assert (said.exit_code, fault["table"], fault["version"], fault["check"]) == (1, FREE, last, "log")
+
+
+def test_the_audit_of_one_table_reads_its_own_leaves_alone(town: Town) -> None:
+    own, foreign = (int(town.redis.hget(log_keys.table(table), "1")) for table in (FREE, RICH))
+    change_leaf(town, foreign)
+    assert town.audited(only=FREE).faults == []
+    assert town.audited().faults[0].field == f"{foreign + 1}-0"
+    change_leaf(town, own)
+    first = town.audited(only=FREE).faults[0]
+    assert (first.check, first.table, first.field) == ("log", FREE, f"{own + 1}-0")
+
+
+def change_leaf(town: Town, index: int) -> None:
+    """Give a leaf another hash at the end of its deal."""
+    found = entries(town, log_keys.leaves())
+    id_, fields = found[index]
+    told = leaves.read(fields[b"d"])
+    found[index] = id_, {b"d": leaves.leaf(told.table, told.deal, told.first, told.last, "A" * 43).data}
+    put(town, log_keys.leaves(), found)

@@ -207,6 +207,20 @@ def test_the_last_line_is_found_however_long(tmp_path, sizes, monkeypatch):
     assert kept.path.stat().st_mode & 0o777 == 0o600
 
 
+def test_the_last_line_is_read_without_writing(tmp_path, monkeypatch):
+    monkeypatch.setattr(outside, "PIECE", 7)
+    kept = InFile(tmp_path / "deep" / "heads.jsonl")
+    assert kept.last() == b""
+    assert not kept.path.parent.exists()
+    kept.path.parent.mkdir()
+    for text, last in ((b"", b""), (b"cut", b""), (b"one\n", b"one"), (b"one\nanother\ncut off", b"another")):
+        kept.path.write_bytes(text)
+        assert (kept.last(), kept.path.read_bytes()) == (last, text)
+    monkeypatch.setattr(outside, "LINE_MAX", 20)
+    kept.path.write_bytes(b"x" * 50)
+    assert len(kept.last()) >= 20  # For its reader to refuse.
+
+
 def test_where_heads_may_be_kept(tmp_path):
     assert outside.outside(str(tmp_path / "h")).name == str(tmp_path / "h")
     assert outside.outside(f"file://{tmp_path}/a%20b").name == str(tmp_path / "a b")
