@@ -90,7 +90,7 @@ def _head(asked: Asked) -> bytes:
 
 def _replay(asked: Asked) -> bytes:
     question = asked.question
-    if question.seat not in served.SEAT_WORDS or question.language not in LANGUAGES:
+    if question.seat not in served.SEAT_WORDS or question.language not in ("", *LANGUAGES):
         raise NotAnswered("malformed")
     told, eye, seat = _deal(asked)
     return served.document(question.table, told, eye, seat, question.language)

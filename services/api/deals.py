@@ -19,6 +19,7 @@ from services.api.body import load_query
 from services.api.commands import JSON
 from services.api.confidential import asked
 from services.api.lean import Response
+from services.api.packed import takes_gzip
 from services.api.problems import Problem
 from services.api.projections import wait_for_deal
 from services.pressure import Wish
@@ -121,7 +122,7 @@ def proof_of(table: str, deal: str, code: str) -> bytes:
 
 def _packed(document: bytes) -> Response:
     """A JSON document that came packed by gzip, to whoever can unpack it as it is."""
-    takes = request.accept_encodings.quality("gzip") > 0
+    takes = takes_gzip()
     response = Response(document if takes else gzip.decompress(document), content_type=JSON)
     if takes:
         response.headers["Content-Encoding"] = "gzip"

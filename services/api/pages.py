@@ -21,6 +21,7 @@ from services.api.confidential import asked
 from services.api.deals import proof_of
 from services.api.edge import CODE
 from services.api.lean import Response
+from services.api.packed import takes_gzip
 from services.api.problems import Problem
 from services.api.projections import wait_for_deal
 from services.pages import cards
@@ -105,7 +106,7 @@ def get_replay(page: Page, table: str, deal: str) -> flask.Response:
     found = None
     if _NUMBER.fullmatch(deal) and seat in ("", "0", "1", "2", "spectator"):
         wait_for_deal(table, sight.table)
-        found = asked("replay", table, int(deal), seat=seat, language=page.labels.language, code=code)
+        found = asked("replay", table, int(deal), seat=seat, language="", code=code)
     if found is None:
         raise Problem("not_found", "There is no such deal yet.")
     has_next = int(deal) < _view(sight)["deal"]
@@ -177,8 +178,8 @@ def get_asset(stamp: str, name: str) -> flask.Response:
     headers = {"ETag": f'"{assets().stamp}"', "Cache-Control": FOR_A_YEAR if is_current else "no-cache"}
     if request.if_none_match.contains(assets().stamp):
         return Response(status=304, headers=headers)
-    response = Response(found.packed if _takes_packed() else found.body, mimetype=found.mimetype, headers=headers)
-    if _takes_packed():
+    response = Response(found.packed if takes_gzip() else found.body, mimetype=found.mimetype, headers=headers)
+    if takes_gzip():
         response.headers["Content-Encoding"] = "gzip"
     response.headers["Vary"] = "Accept-Encoding"
     return response
@@ -255,14 +256,10 @@ def _refused(page: Page, document: dict[str, Any], wait_seconds: float = 1) -> f
 
 def _html(text: str, status: int = 200) -> flask.Response:
     body = text.encode()
-    packs = _takes_packed() and len(body) >= PACKED_FROM_BYTES
+    packs = takes_gzip() and len(body) >= PACKED_FROM_BYTES
     response = Response(gzip.compress(body, 5) if packs else body, status, mimetype="text/html")
     if packs:
         response.headers["Content-Encoding"] = "gzip"
     response.headers["Content-Security-Policy"] = LOADS
     response.headers["Vary"] = "Accept-Encoding, Accept-Language, Cookie"
     return response
-
-
-def _takes_packed() -> bool:
-    return "gzip" in request.headers.get("Accept-Encoding", "")

@@ -77,34 +77,38 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "signs": _with_signs, "signed": _signed, "clock": _clock, "seconds": _seconds, "moment": _moment,
-        "level": _level,
+        "signs": with_signs, "signed": signed, "clock": clock, "seconds": seconds, "moment": moment_at,
+        "level": level_of,
     }
     return made
 
 
-def _with_signs(line: str) -> Markup:
+def with_signs(line: str) -> Markup:
     """A sentence whose signs of suits are drawn in the style of the page's cards."""
     return Markup(_SIGN.sub(lambda found: _DRAWN[found[0]], str(escape(line))))
 
 
-def _signed(chips: int) -> str:
+def signed(chips: int) -> str:
     """With the sign that people write, and no sign for nothing."""
     return f"{chips:+,d}".replace("-", "−").replace(",", "\u202f") if chips else "0"
 
 
-def _clock(milliseconds: int) -> str:
+def clock(milliseconds: int) -> str:
+    """Minutes and seconds."""
     seconds = round(milliseconds / 1000)
     return f"{seconds // 60}:{seconds % 60:02d}"
 
 
-def _seconds(milliseconds: int) -> str:
+def seconds(milliseconds: int) -> str:
+    """With one decimal."""
     return f"{milliseconds / 1000:.1f}"
 
 
-def _moment(at: str) -> str:
+def moment_at(at: str) -> str:
+    """A time (RFC 3339) for people."""
     return datetime.fromisoformat(at).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _level(level: int) -> str:
+def level_of(level: int) -> str:
+    """How a level is called."""
     return LEVELS[level] if 0 < level < len(LEVELS) else "–"

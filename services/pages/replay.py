@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from services.pages.frames import Frame, frames, names_in
+from services.pages.moments import moments_html
 from services.pages.rendering import Page, render
 
 COMINGS_MAX: Final = 60
@@ -54,9 +55,9 @@ def replay_page(page: Page, document: dict[str, Any], *, asked: str, has_next: b
     shown = _without_crowds(frames(moments, document["seat"], page.labels))
     ending = [Row(each.version, each.lines[each.kind == "play":]) for each in shown if each.result]
     return render(
-        "replay.html", page, table=document["table"], deal=document["deal"], frames=shown,
+        "replay.html", page, table=document["table"], deal=document["deal"], count=len(shown),
         finished=document["finished"], has_proof=_has_proof(moments), has_next=has_next, asked=asked,
-        eyes=_eyes(page, document), opening=_opening(shown),
+        eyes=_eyes(page, document), moments=moments_html(page, shown, _opening(shown)),
         before=_rows(shown, "table"), calls=_rows(shown, "deal", "call"), tricks=_tricks(shown), ending=ending,
     )
 

@@ -19,8 +19,6 @@ from services.worker.held import events_of
 SPECTATOR: Final = "spectator"
 SEAT_WORDS: Final = ("", *map(str, range(SEATS)), SPECTATOR)
 """What may be asked for; "": whatever shows most of what one may see."""
-
-
 LOBBY_MAX: Final = 100
 """So many moments before the cards are dealt are told at most, the last ones."""
 GZIP_LEVEL: Final = 5
@@ -60,7 +58,7 @@ def document(table: str, past: Sequence[Happened], eye: Eye, seat: int | None, l
     """The moments of a deal as JSON packed by gzip: `{"table", "deal", "seat", "language", "finished", "moments"}`.
 
     `seat` is a number, null for a spectator, "auditor". A moment is one of `marias replay --json` with `text`, the
-    sentences about what happened in it.
+    sentences about what happened in it; none in the language "".
     """
     moments = list(seen(_near(past), eye))
     text = msgspec.json.encode({
@@ -69,7 +67,7 @@ def document(table: str, past: Sequence[Happened], eye: Eye, seat: int | None, l
         "seat": AUDITOR if eye == AUDITOR else seat,
         "language": language,
         "finished": any(event["type"] == "deal_ended" for event in moments[-1].events),
-        "moments": list(_with_text(moments, language)),
+        "moments": list(_with_text(moments, language) if language else map(as_json, moments)),
     })
     return gzip.compress(text, compresslevel=GZIP_LEVEL, mtime=0)
 

@@ -26,8 +26,8 @@ class Question(msgspec.Struct, frozen=True):
     """What the holder of `token` wants to know: `record`, `replay` or `proof` of a deal at a table, what a `version`
     of one did, or `dead_letters`; or that a `head` of the log of finished deals be signed now.
 
-    Of record and replay: with the eyes of which `seat` ("": whatever shows most); in which language it is told;
-    `code` of a private table.
+    Of record and replay: with the eyes of which `seat` ("": whatever shows most); in which language it is told
+    ("": in none, as the pages have sentences of their own); `code` of a private table.
     """
 
     kind: str

@@ -297,6 +297,9 @@ def test_pages_are_packed_for_who_takes_that(played, browser):
     assert gzip.decompress(packed.data) == plain.data
     assert len(packed.data) * 5 < len(plain.data)
     assert packed.headers["Cache-Control"] == "no-store"
+    refused = browser.get(f"/replay/{played}/1", Accept_Encoding="br, gzip;q=0")
+    assert "Content-Encoding" not in refused.headers
+    assert refused.data == plain.data
 
 
 def test_the_language_is_wished_kept_or_that_of_the_browser(played, browser):
