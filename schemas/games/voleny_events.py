@@ -23,7 +23,7 @@ from engine.games.voleny.events import (
     TurnOpened,
 )
 from engine.games.voleny.rules import CONTRACT, KINDS, PARTS, PROTIS, Rules
-from schemas.games.voleny_rules import dump_rules, load_rules
+from schemas.games.voleny_rules import kept_rules, load_rules
 from schemas.upcasters import upcast, version_of
 from schemas.values import (
     CARD_CODE,
@@ -81,7 +81,7 @@ def load_result(value: object) -> Result:
 
 def _write_rules(value: object) -> object:
     assert isinstance(value, Rules)
-    return dump_rules(value)
+    return kept_rules(value)
 
 
 def _write_result(value: object) -> object:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from engine.games.voleny.rules import PRESETS, Rates, Rules
 from schemas.errors import Malformed
+from schemas.kept import by_identity
 from schemas.values import FLAG, Value, choice, whole
 
 CHIPS_MAX: Final = 1_000_000_000
@@ -42,6 +43,10 @@ def dump_rules(rules: Rules) -> dict[str, object]:
         **{name: getattr(rules, name) for name in RULES},
         "rates": {name: getattr(rules.rates, name) for name in RATES},
     }
+
+
+kept_rules: Final = by_identity(dump_rules)
+"""The same, kept: a table has the same rules in every deal and tells them to each reader. Nobody may change it."""
 
 
 def name_rules(rules: Rules) -> dict[str, object]:

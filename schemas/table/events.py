@@ -77,6 +77,8 @@ _HEADS: Final = {
 _WITHHELD: Final = frozenset(
     {"code", "sealed_key", "transfer", "player", "seed", "key", "salt", "talon", "next_commitment"}
 )
+_WITHHELD_FROM_ALL: Final = frozenset({TableOpened, DealStarted, DealCommitted, ChipsBrought, ChipsReturned})
+"""What is withheld of these nobody may know, whatever his seat: `shown` need not be asked for each."""
 _EMPTY: Final = frozenset({"order", "leaves", "salts", "tokens"})
 _BY_SEAT: Final = frozenset({"commitments", "nonces"})
 GAME: Final = WIRE["voleny"]
@@ -139,6 +141,8 @@ def _told(event: Event) -> ShownEvents:
     told = _encode(show_event(public))
     if public is event:
         return ShownEvents(told, _ALL_THE_SAME)  # Where nothing is withheld from all, nothing is from a seat.
+    if type(event) in _WITHHELD_FROM_ALL:
+        return ShownEvents(told, _ALL_THE_SAME)
     seats = [shown(event, seat) for seat in range(SEATS)]
     return ShownEvents(told, tuple([None if seen == public else _encode(show_event(seen)) for seen in seats]))
 

@@ -7,7 +7,7 @@ import msgspec
 from engine.table import SEATS, Table
 from engine.table.state import Fairness, Occupant, Session, game_of, settings
 from engine.table.view import PublicSession, Seated, public_deadline, public_session
-from schemas.games.voleny_rules import dump_rules
+from schemas.games.voleny_rules import kept_rules
 from schemas.games.voleny_view import private_bytes, public_bytes
 from schemas.kept import by_identity
 from schemas.table.events import show_place
@@ -90,7 +90,7 @@ def _about(session: Session) -> bytes:
     shown = public_session(session)
     members: dict[str, object] = {
         "game": shown.game,
-        "rules": dump_rules(shown.rules),
+        "rules": kept_rules(shown.rules),
         "stake": shown.stake,
         "deals": shown.deals,
         "bot_policy": shown.bot_policy,

@@ -2,9 +2,11 @@
 
 import hmac
 from collections import Counter
+from itertools import islice
 
 import pytest
 
+from engine import shuffle
 from engine.shuffle import deck_from_key
 
 
@@ -18,6 +20,14 @@ from engine.shuffle import deck_from_key
 )
 def test_a_key_gives_the_same_deck_for_ever(key, deck):
     assert " ".join(map(str, deck_from_key(key))) == deck
+
+
+@pytest.mark.parametrize("length", [0, 1, 32, 63, 64, 65, 200])
+def test_the_words_are_those_of_hmac(length):
+    key = bytes(range(200))[:length]
+    expected = b"".join(hmac.digest(key, counter.to_bytes(8, "big"), "sha256") for counter in range(3))
+    found = [word for block in islice(shuffle._words(key), 3) for word in block]
+    assert b"".join(word.to_bytes(4, "big") for word in found) == expected
 
 
 def test_a_deck_holds_each_card_once():
@@ -44,10 +54,6 @@ def test_a_word_that_would_favour_low_cards_is_thrown_away(monkeypatch):
     """Of 2**32 words the last one has no place when three cards are left: 2**32 is 3 · 1431655765 + 1."""
     words = [0xFFFFFFFF] * 9 + [5, 1] + [0] * 5
     blocks = iter([words[:8], words[8:]])
-
-    def digest(key, message, algorithm):
-        return b"".join(word.to_bytes(4, "big") for word in next(blocks))
-
-    monkeypatch.setattr(hmac, "digest", digest)
+    monkeypatch.setattr(shuffle, "_words", lambda key: blocks)
     assert deck_from_key(b"any", 3) == (0, 1, 2)
     assert next(blocks, None) is None

@@ -44,13 +44,15 @@ if stored then
   return {'duplicate', stored}
 end
 
+local function newest()
+  local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
+  return last and string.match(last[1], '^%d+') or '0'
+end
 if expected ~= '' then
-  -- The last entry is long. That the view is of this version, and nothing newer in the stream, says the same.
+  -- The last entry is long. That the view is of this version says the same where nothing newer is in the stream, and
+  -- an entry finds that out as it is appended.
   local found = redis.call('HGET', KEYS[6], 'v')
-  if found ~= expected or redis.call('XRANGE', events, '(' .. expected .. '-0', '+', 'COUNT', 1)[1] then
-    local last = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
-    found = last and string.match(last[1], '^%d+') or '0'
-  end
+  if found ~= expected or version == '' then found = newest() end
   if found ~= expected then return {'conflict', found} end
 end
 if forget ~= '' then redis.call('ZCARD', KEYS[7]) end
@@ -79,8 +81,13 @@ if more then
 end
 
 local id = version .. '-0'
-redis.call('XADD', events, id, 'at', at, 'a', ARGV[12], 'k', ARGV[13], 'f', ARGV[14], 'e', ARGV[15], 'x', tag,
-  'h', ARGV[17])
+local added = redis.pcall('XADD', events, id, 'at', at, 'a', ARGV[12], 'k', ARGV[13], 'f', ARGV[14], 'e', ARGV[15],
+  'x', tag, 'h', ARGV[17])
+if added.err then -- Nothing is written yet.
+  local found = newest()
+  if found == expected then return added end
+  return {'conflict', found}
+end
 local told = more and 27 or 22
 redis.call('XADD', feed, id, 'at', at, unpack(ARGV, told))
 redis.call('HSET', receipts, field, receipt)
