@@ -21,7 +21,8 @@ class Subscriber:
     """
 
     __slots__ = (
-        "_held", "_overrun", "actor", "connection", "knows_code", "table", "transport", "turn", "version", "viewed",
+        "_begun", "_held", "_overrun", "actor", "connection", "knows_code", "table", "transport", "turn", "version",
+        "viewed",
     )
 
     def __init__(
@@ -35,6 +36,7 @@ class Subscriber:
         self.version = 0
         self.viewed: Seat = NOT_VIEWED  # The seat whose view at `version` the client was sent.
         self.turn = 0
+        self._begun = 0  # All after this version is or was sent.
         self._held: list[tuple[Rendering, Seat]] | None = []
         self._overrun = False
 
@@ -49,6 +51,22 @@ class Subscriber:
         self._overrun = False
         self.turn += 1
         return self.turn
+
+    def begin(self) -> int:
+        """Follow from the present version on; the number of the turn."""
+        self._begun = self.version
+        return self.hold()
+
+    def resume(self, version: int) -> int | None:
+        """Follow from `version` on instead; the number of the turn. None: there is nothing to change, as all after it
+        was or is being sent on this connection.
+
+        Who says so late is followed from now in the meantime. If he lacks versions before that, he is sent all anew.
+        """
+        if self.turn and self._begun <= version <= self.version:
+            return None
+        self.version, self.viewed = version, NOT_VIEWED
+        return self.begin()
 
     def offer(self, rendering: Rendering, seat: Seat) -> bool:
         """Send a version on, or put it aside. False: versions before it are missing, and it was not sent.

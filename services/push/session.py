@@ -12,7 +12,7 @@ from services.push.access import Asked, Refused, bear, existing, knows_code, pri
 from services.push.commands import Receipt, Waiting
 from services.push.connection import Connection
 from services.push.frames import Broken, Frames
-from services.push.live import NOT_VIEWED, Subscriber
+from services.push.live import Subscriber
 from services.push.messages import Transport, closing, document, frame
 from services.push.said import Command, NotUnderstood, Resume, Said, Sign, Token, read
 from services.push.service import Service
@@ -85,7 +85,7 @@ class Session:
         if first is not None:
             self._handle(first)
         if subscriber.turn == 0:  # It was not about where to resume: then it is from now.
-            gevent.spawn(self._service.catch_up, subscriber, subscriber.hold())
+            gevent.spawn(self._service.catch_up, subscriber, subscriber.begin())
         early, self._early = self._early, None
         while early is not None and not early.empty():
             self._handle(early.get_nowait() or Sign())
@@ -150,9 +150,9 @@ class Session:
     def _resume(self, version: int) -> None:
         subscriber = self._subscriber
         assert subscriber is not None
-        turn = subscriber.hold()
-        subscriber.version, subscriber.viewed = version, NOT_VIEWED
-        gevent.spawn(self._service.catch_up, subscriber, turn)
+        turn = subscriber.resume(version)
+        if turn is not None:
+            gevent.spawn(self._service.catch_up, subscriber, turn)
 
     def _command(self, command: Command) -> None:
         sender = self._principal

@@ -31,13 +31,15 @@ class Operation(NamedTuple):
 
 
 class Pushed(NamedTuple):
-    """A version that was pushed to `actor`: the JSON `text` of the message as it came, on which connection."""
+    """A version that was pushed to `actor`: the JSON `text` of the message as it came, on which connection, which asked
+    for all after version `resumed`."""
 
     table: str
     actor: str
     version: int
     text: bytes
     connection: int = 0
+    resumed: int | None = None
 
 
 class History:

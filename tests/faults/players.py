@@ -43,7 +43,7 @@ class Player(threading.Thread):
         self._calls = Http(couriers.nodes)
         self._open = ExitStack()
         self._socket: ClientConnection | None = None
-        self._connection = 0
+        self._connection = self._resumed = 0
         self._version = 0
         self._view: dict[str, Any] = {}
         self._flight: Flight | None = None
@@ -89,7 +89,8 @@ class Player(threading.Thread):
                 additional_headers={"Authorization": f"Bearer {self.token}"}, subprotocols=["marias.v1"],  # type: ignore[list-item]
                 compression=None, open_timeout=OPEN_SECONDS, close_timeout=0.2, ping_interval=None, max_size=None,
             ))
-            self._socket.send(json.dumps({"resume": self._version}))
+            self._resumed = self._version
+            self._socket.send(json.dumps({"resume": self._resumed}))
             self._connection = self._history.new_connection()
             self._couriers.counts["sockets opened"] += 1
         except (OSError, WebSocketException, TimeoutError):
@@ -119,7 +120,8 @@ class Player(threading.Thread):
         if "receipt" in message:
             self._receipt(message["receipt"], text)
         elif "version" in message:
-            self._history.push(Pushed(self.table, self.actor, message["version"], text, self._connection))
+            heard = Pushed(self.table, self.actor, message["version"], text, self._connection, self._resumed)
+            self._history.push(heard)
             self._version, self._heard = message["version"], time.monotonic()
             if "view" in message:
                 self._view = message["view"]

@@ -67,12 +67,25 @@ def _chips_at(held: Held) -> int:
 
 
 def _check_order(table: str, pushed: Sequence[Pushed], verdict: Verdict) -> None:
-    """On a connection versions only go up."""
-    last: dict[int, int] = {}
+    """On a connection versions only go up. But who was heard late is followed from now on meanwhile, lacks some before
+    that, and then is sent all after the version that he has, once."""
+    last, late = dict[int, int](), set[int]()
     for each in pushed:
-        if each.version <= last.get(each.connection, 0):
-            verdict.add("taken back", f"{table}: {each.version} came after {last[each.connection]} to {each.actor}")
+        before, has = last.get(each.connection, 0), each.resumed
+        if each.connection not in last and has is not None and each.version > has + 1 and not _is_reset(each):
+            late.add(each.connection)
+        elif each.version <= before:
+            starts_over = has is not None and (each.version == has + 1 or (_is_reset(each) and each.version == before))
+            if each.connection not in late or not starts_over:
+                said = f"(which asked for all after {has})"
+                verdict.add("taken back", f"{table}: {each.version} came after {before} to {each.actor} {said}")
+            late.discard(each.connection)
         last[each.connection] = each.version
+
+
+def _is_reset(pushed: Pushed) -> bool:
+    """Is it the table as it stands, in place of what the feed has no longer?"""
+    return pushed.text.endswith(b'"reset":true}')
 
 
 def _check_pushed(

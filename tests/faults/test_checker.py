@@ -461,6 +461,17 @@ def test_each_violation_is_named(world: World, plant: Callable[[World], None], k
     assert any(kind in line for line in verdict.lines())
 
 
+def test_who_was_heard_late_is_sent_once_more_what_follows_on_what_he_had(world: World) -> None:
+    table, actor = OTHER, PLAYERS[0]
+    heard = [each for each in world.history.pushed if (each.table, each.actor) == (table, actor)]
+    first, *others = [each._replace(connection=99, resumed=heard[0].version - 1) for each in heard]
+    assert others
+    world.history.pushed += [others[-1], first, *others]
+    assert world.check().ok
+    world.history.pushed += [first]
+    assert "came after" in world.check().lines()[-1]
+
+
 def test_a_dead_letter_that_was_expected_is_none(world: World) -> None:
     give_up(world)
     assert world.check(dead_letters=1).ok

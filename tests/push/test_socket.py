@@ -242,6 +242,42 @@ def test_who_may_resume_is_given_time_to_say_so(push: Push, writer: Writer) -> N
     assert [hear(connection, "version")["version"] for _ in range(2)] == [1, 2]
 
 
+def followed_from_now(connection: ClientConnection, writer: Writer) -> int:
+    """The first version that comes to somebody who has not said from where; all later ones up to now are heard, too."""
+    heard: list[int] = []
+    while not heard or heard[-1] < writer.version:
+        if not heard:
+            writer.change()
+        with contextlib.suppress(TimeoutError):
+            heard.append(json.loads(connection.recv(timeout=SECONDS if heard else 0.1))["version"])
+    assert heard == list(range(heard[0], writer.version + 1))
+    return heard[0]
+
+
+def test_who_resumes_late_hears_nothing_twice(push: Push, writer: Writer) -> None:
+    """He was followed from now on, and says only then that he has just what was there at that time."""
+    writer.change()
+    connection = sit(push)
+    first = followed_from_now(connection, writer)
+    for had in (first - 1, writer.version):
+        send(connection, {"resume": had})
+        writer.change()
+        assert hear(connection, "version")["version"] == writer.version
+
+
+def test_who_resumes_late_and_lacks_something_is_sent_all_of_it_in_order(push: Push, writer: Writer) -> None:
+    for _ in range(3):
+        writer.change()
+    connection = sit(push)
+    followed_from_now(connection, writer)
+    now = writer.version
+    send(connection, {"resume": 1})
+    assert [hear(connection, "version")["version"] for _ in range(now - 1)] == list(range(2, now + 1))
+    send(connection, {"resume": 2})
+    writer.change()
+    assert hear(connection, "version")["version"] == now + 1
+
+
 def test_a_dropped_feed_is_replaced_by_the_view(push: Push, writer: Writer) -> None:
     for _ in range(5):
         writer.change(floor=4)
