@@ -1,4 +1,4 @@
-"""Who answers for what those who serve clients may not read: sealed records, dead letters, events.
+"""Who answers for what those who serve clients may not read: sealed records, dead letters, events, the archive.
 
 It trusts nobody but the signature of the token that comes with a question: not even the API that passes it on.
 """
@@ -27,6 +27,8 @@ from services.store.wire import StoreUnavailable
 from services.tokens import KeyRing, Principal, TokenRefused
 
 DEAD_LETTERS_MAX = 100
+BANK_MAX = 500
+"""Deals on a page of a bank."""
 WAIT_SECONDS = 0.5
 PAUSE_SECONDS = 0.1
 SLOW_MAX = 64
@@ -75,12 +77,30 @@ def _record(asked: Asked) -> bytes:
     if seat not in served.SEAT_WORDS:
         raise NotAnswered("malformed")
     if not seat and asked.principal.role != "auditor":
-        raise NotAnswered("forbidden")
+        return _own_record(asked)
     eye = _deal(asked).eye if seat else AUDITOR
     record = projected.whole_record(asked.redis, table, number) if keys.is_table_id(table) else None
     if record is None:
         raise NotAnswered("not_found")
     return record if eye == AUDITOR else served.record_seen(record, seat)
+
+
+def _own_record(asked: Asked) -> bytes:
+    """What whoever asks may know of a deal; of one that is still in the store the API reads that itself."""
+    _admit(asked)
+    record = projected.record(asked.redis, asked.question.table, asked.question.deal, asked.principal.id)
+    if record is None:
+        raise NotAnswered("not_found")
+    return record
+
+
+def _bank(asked: Asked) -> bytes:
+    """A page of the bank of a table: some of its deals have left the store."""
+    _admit(asked)
+    table, after, limit = asked.question.table, asked.question.deal, asked.question.limit
+    if after < 0 or not 0 < limit <= BANK_MAX:
+        raise NotAnswered("malformed")
+    return msgspec.json.encode(projected.page(asked.redis, table, after, limit))
 
 
 def _head(asked: Asked) -> bytes:
@@ -160,6 +180,7 @@ class Kind(NamedTuple):
 
 KINDS: Mapping[str, Kind] = {
     "record": Kind(("auditor", "player"), _record),
+    "bank": Kind(("auditor", "player"), _bank, is_slow=True),
     "replay": Kind(("auditor", "player"), _replay, is_slow=True),
     "version": Kind(("auditor", "player"), _version),
     "head": Kind(("auditor", "operator", "player"), _head, is_slow=True),

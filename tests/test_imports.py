@@ -19,7 +19,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "schemas": (RULES, {"marshmallow", "msgspec"}),
     "services": (set(), set()),
     "services.config": (set(), set()),
-    "services.private_files": ({"services.regular"}, set()),
+    "services.private_files": ({"services.regular", "services.whole_files"}, set()),
     "services.key_files": ({"services.private_files"}, {"cryptography"}),
     "services.rings": ({"services.private_files", "services.key_files"}, {"jwt", "cryptography"}),
     "services.tokens": ({"services.rings"}, {"jwt", "cryptography"}),
@@ -41,7 +41,8 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         {"services.config", "services.store", "services.intake", "services.operations"}, {"redis", "msgspec"},
     ),
     "services.archive": (
-        RULES | {"services.store", "services.archive", "services.regular"}, {"redis", "msgspec", "zstandard"},
+        RULES | {"services.store", "services.archive", "services.regular", "services.whole_files"},
+        {"redis", "msgspec", "zstandard"},
     ),
     "services.worker": (
         WRITE_SIDE | {"services.intake", "services.envelope", "services.key_pairs", "services.archive.folder",

@@ -15,12 +15,15 @@ from services.api.access import look_at
 from services.api.backend import backend
 from services.api.body import load_query
 from services.api.commands import JSON
+from services.api.confidential import asked
 from services.api.lean import Response
 from services.api.links import links
+from services.api.problems import Problem
 from services.api.projections import wait_for_deal
 from services.pressure import Wish
 from services.store import projected
-from services.store.projected import Bank, Company, DealPaid, Holder
+from services.store.projected import Company, DealPaid, Holder, Page
+from services.store.shelved import Elsewhere
 from services.store.views import Current, view_bytes
 
 _BANK_QUERY = BankQuery()
@@ -35,7 +38,7 @@ blueprint = Blueprint("bank", __name__, url_prefix="/v1", description="The bank 
 )
 def get_bank(table: str) -> Response:
     """What lies at the seats, and what each deal paid, with links to its record, its replay and the event."""
-    now, bank = _bank(table)
+    now, (bank, _) = _bank(table)
     return _json({
         "balances": bank.balances if bank.deals else _seen(now),
         "deals": [_paid(table, paid) for paid in bank.deals],
@@ -53,17 +56,27 @@ def get_chips(table: str) -> Response:
 
     A deal that an earlier build wrote down tells its payments alone, until an operator runs `marias rebuild`.
     """
-    _, bank = _bank(table)
-    booked = [paid.booked for paid in bank.deals if paid.booked is not None]
-    companies = projected.companies(backend().redis, table, (each.company for each in booked))
+    _, (bank, companies) = _bank(table)
     return _json({"deals": [_point(table, paid, companies) for paid in bank.deals], "next": bank.next})
 
 
-def _bank(table: str) -> tuple[Current, Bank]:
+def page_of(table: str, code: str, after: int, limit: int) -> Page:
+    """A page of the bank of a table that the caller may look at; of old deals the Clerk is asked. Raises Problem."""
+    try:
+        return projected.page(backend().redis, table, after, limit)
+    except Elsewhere:
+        found = asked("bank", table, after, limit=limit, code=code)
+    if found is None:
+        raise Problem("not_found", "There is no such table.")
+    return projected.read_page(found)
+
+
+def _bank(table: str) -> tuple[Current, Page]:
     query = load_query(request, _BANK_QUERY)
-    now = look_at(table, query.get("code", ""), Wish.READ).table
+    code = query.get("code", "")
+    now = look_at(table, code, Wish.READ).table
     wait_for_deal(table, now)
-    return now, projected.bank(backend().redis, table, query["after"], query["limit"])
+    return now, page_of(table, code, query["after"], query["limit"])
 
 
 def _paid(table: str, paid: DealPaid) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from services.api.problems import Problem
 from services.api.projections import wait_for_deal
 from services.pressure import Wish
 from services.store import projected
+from services.store.shelved import Elsewhere
 from services.tokens import Principal
 
 _CODE_QUERY = CodeQuery()
@@ -66,9 +67,12 @@ def _record(table: str, deal: int, reader: Principal, query: Mapping[str, str]) 
     seat = query.get("seat", "")
     if seat.isdigit():
         return asked("record", table, deal, seat=seat, code=query.get("code", ""))
-    if seat or reader.role != "auditor":
+    if not seat and reader.role == "auditor":
+        return asked("record", table, deal)
+    try:
         return projected.record(backend().redis, table, deal, None if seat else reader.id)
-    return asked("record", table, deal)
+    except Elsewhere:
+        return asked("record", table, deal, seat=seat, code=query.get("code", ""))
 
 
 @blueprint.get("/tables/<table>/deals/<deal>/replay")

@@ -16,7 +16,7 @@ from schemas.problems import problem
 from schemas.times import rfc3339
 from services.api import visits
 from services.api.access import Sight, look_at
-from services.api.backend import backend
+from services.api.bank import page_of
 from services.api.confidential import asked
 from services.api.deals import proof_of
 from services.api.edge import CODE
@@ -32,7 +32,6 @@ from services.pages.rendering import VISITOR, Page, Reader
 from services.pages.replay import replay_page
 from services.pages.words import LABELS, language_of
 from services.pressure import Wish
-from services.store import projected
 from services.store.projected import Company, DealPaid
 from services.store.views import view_bytes
 from services.store.wire import StoreUnavailable
@@ -129,7 +128,7 @@ def get_bank(page: Page, table: str) -> flask.Response:
     sight = look_at(table, request.args.get("code", ""), Wish.READ)
     wait_for_deal(table, sight.table)
     view = _view(sight)
-    balances, deals = _all_paid(table)
+    balances, deals = _all_paid(table, request.args.get("code", ""))
     return _html(bank_page(page, table, view, balances if deals else view["bank"], deals))
 
 
@@ -206,15 +205,13 @@ def _view(sight: Sight) -> dict[str, Any]:
     return msgspec.json.decode(view_bytes(sight.table, None), type=dict[str, Any])
 
 
-def _all_paid(table: str) -> tuple[tuple[int, ...], list[Paid]]:
+def _all_paid(table: str, code: str) -> tuple[tuple[int, ...], list[Paid]]:
     """The balances of a table, and every deal that made them."""
     balances: tuple[int, ...] = ()
     found: list[Paid] = []
     after: int | None = 0
     while after is not None:
-        bank = projected.bank(backend().redis, table, after, EVENTS_MAX)
-        booked = [paid.booked for paid in bank.deals if paid.booked is not None]
-        companies = projected.companies(backend().redis, table, (each.company for each in booked))
+        bank, companies = page_of(table, code, after, EVENTS_MAX)
         found += [_paid(paid, companies) for paid in bank.deals]
         balances, after = bank.balances, bank.next
     return balances, found

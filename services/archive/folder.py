@@ -1,13 +1,12 @@
 """The folder of the archive: `<partition>/<table>/<deal>.<first>-<last>.jsonl.zst`, readable by its owner alone.
 
 A file is there whole or not at all: it is written under another name, forced to the disk, renamed, and the folder
-forced to the disk. Names tell the versions, so that none is opened in vain.
+forced to the disk. Names tell the versions, so that none is opened in vain. What projections made of a deal may lie
+beside it (`shelf.py`).
 """
 
 import contextlib
-import os
 import re
-import secrets
 import time
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -16,11 +15,14 @@ from typing import NamedTuple
 
 from redis import Redis
 
+from services import whole_files
+from services.archive import shelf
 from services.archive.format import Deal, is_whole, linked, pack, read_deal
 from services.archive.frames import BadArchive
 from services.regular import open_regular
-from services.store import chain, cold, keys
+from services.store import chain, cold, keys, shelved
 from services.store.cold import RawEntry, version_of
+from services.whole_files import force
 
 DRAFT_SECONDS_MAX = 3600.0
 """A draft that is older was left by a process that died."""
@@ -51,11 +53,11 @@ def write(folder: Path, deals: Iterable[Deal]) -> File | None:
         file = File(home / f"{deal.deal:06d}.{deal.first}-{deal.last}.jsonl.zst", deal.deal, deal.first, deal.last)
         packed = pack(deal)
         if not _holds(file.path, packed):
-            _write_whole(file.path, packed)
+            whole_files.write(file.path, packed)
         if not _holds(file.path, packed) or not is_whole(packed):
             raise BadArchive(f"{file.path}: what was read back is not what was written")
     if file is not None:
-        _force(file.path.parent)
+        force(file.path.parent)
     return file
 
 
@@ -140,6 +142,7 @@ def attach(redis: Redis, folder: Path | None) -> None:
     """From now on what `redis` no longer has of a table is read in `folder`, if there is one."""
     if folder is not None:
         cold.attach(redis, partial(entries, folder))
+        shelved.attach(redis, partial(shelf.read, folder))
 
 
 def faults(folder: Path) -> Iterator[str]:
@@ -158,6 +161,7 @@ def faults(folder: Path) -> Iterator[str]:
                     yield f"{file.path}: its chain does not go on where that of the deal before ends (previous)"
                 head = deal.head
             version, number = file.last, file.deal
+        yield from shelf.faults(folder, table)
 
 
 def _home(folder: Path, table: str) -> Path:
@@ -168,7 +172,7 @@ def _make_folders(home: Path, folder: Path) -> None:
     for path in (folder, home.parent, home):
         if not path.is_dir():
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _force(path.parent)
+            force(path.parent)
 
 
 def _holds(path: Path, packed: bytes) -> bool:
@@ -176,28 +180,6 @@ def _holds(path: Path, packed: bytes) -> bool:
     with contextlib.suppress(FileNotFoundError):
         return path.read_bytes() == packed
     return False
-
-
-def _write_whole(path: Path, packed: bytes) -> None:
-    draft = path.parent / f".{path.name}.{secrets.token_hex(4)}"
-    try:
-        number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(number, "wb") as file:
-            file.write(packed)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _force(folder: Path) -> None:
-    """The names in a folder to the disk."""
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
 
 
 def _drop_drafts(home: Path) -> None:

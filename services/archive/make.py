@@ -1,4 +1,7 @@
-"""Deals go from the store to the archive: written, read back, noted as archived, and only then trimmed."""
+"""Deals go from the store to the archive: written, read back, noted as archived, and only then trimmed.
+
+What projections made of them follows, to files beside theirs (`shelf.py`).
+"""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -9,7 +12,7 @@ from redis import Redis
 
 from engine.table.events import DealEnded
 from schemas.table import load_events
-from services.archive import folder
+from services.archive import folder, shelf
 from services.archive.format import Deal, linked
 from services.store import cold
 from services.store.cold import Mark, RawEntry
@@ -25,7 +28,8 @@ class StreamDiffers(Exception):
 
 
 def archive(redis: Redis, archive_folder: Path, table: str, deals_max: int) -> int:
-    """Archive at most `deals_max` of the finished deals of `table` that are not, then trim; gives how many.
+    """Archive at most `deals_max` of the finished deals of `table` that are not, then let go of what need not stay in
+    the store, of as many deals; gives how many were archived.
 
     May be run twice, at once, or be killed anywhere: deals are noted only when their files are on the disk and were
     read back, and the same deal makes the same file. Raises BadArchive, OSError, StreamDiffers, StoreUnavailable.
@@ -34,8 +38,10 @@ def archive(redis: Redis, archive_folder: Path, table: str, deals_max: int) -> i
     deals = list(_linked(islice(_ended(redis, table, mark), deals_max), archive_folder, table, mark))
     last = folder.write(archive_folder, deals)
     if last is not None:
-        cold.set_mark(redis, table, Mark(last.last, last.deal))
-    cold.trim(redis, table)
+        mark = Mark(last.last, last.deal)
+        cold.set_mark(redis, table, mark)
+    if shelf.shelve(redis, archive_folder, table, mark, deals_max):
+        cold.trim(redis, table)  # This takes the table off the list, so it comes last.
     return len(deals)
 
 

@@ -14,17 +14,20 @@ from redis.exceptions import ResponseError
 from services.audit.fault import Fault, Found, said, wrong_type
 from services.store import keys
 from services.store.cold import RawEntry
+from services.store.shelved import MOVED
 from services.store.wire import ask_many, fields_of, first_error
 
 TRIES_MAX = 20
 
 
 class Projected(NamedTuple):
-    """The projections of a table at `version`: what they remember, the balances, and how many fields each has."""
+    """The projections of a table at `version`: what they remember, the balances, and how many fields each has; those
+    of deals up to `moved` have left the store."""
 
     version: int
     state: bytes
     balances: bytes | None
+    moved: int
     banked: int
     recorded: int
     sealed: int
@@ -89,6 +92,7 @@ def _projected(redis: Redis, table: str) -> Projected | None:
         ("HGET", fold, "v"),
         ("HGET", fold, "s"),
         ("HGET", keys.bank(table), "balances"),
+        ("HGET", keys.bank(table), MOVED),
         ("HLEN", keys.bank(table)),
         ("HLEN", keys.records(table)),
         ("HLEN", keys.sealed_records(table)),
@@ -100,11 +104,14 @@ def _projected(redis: Redis, table: str) -> Projected | None:
         for request, reply in zip(requests, replies, strict=True):
             if isinstance(reply, ResponseError):
                 _refuse(table, str(request[1]), reply)
-        before, state, balances, *counts, fields, after = replies
+        before, state, balances, moved, *counts, fields, after = replies
         if before == after:
             if fields not in (0, 2) or (before is None and (fields or any(counts))):
                 raise Found(_fault(table, fold, "v" if before is None else "fields", "v and s", f"{fields} fields"))
-            return None if before is None else Projected(_version(table, fold, before), state or b"", balances, *counts)
+            if before is None:
+                return None
+            last = 0 if moved is None else _version(table, keys.bank(table), moved, MOVED)
+            return Projected(_version(table, fold, before), state or b"", balances, last, *counts)
     return None  # It is written to faster than we can look: the next audit sees it.
 
 
@@ -160,9 +167,9 @@ def _asked(redis: Redis, requests: Sequence[Any]) -> list[Any]:
     return replies
 
 
-def _version(table: str, place: str, text: bytes) -> int:
+def _version(table: str, place: str, text: bytes, field: str = "v") -> int:
     if not text.isdigit():
-        raise Found(_fault(table, place, "v", "a version", said(text)))
+        raise Found(_fault(table, place, field, "a number", said(text)))
     return int(text)
 
 

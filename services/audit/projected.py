@@ -1,22 +1,25 @@
 """The projections of a table against its events: what they remember, bank, records, scores, row in the lobby."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
 from redis import Redis
 from redis.exceptions import ResponseError
 
+from services.archive import shelf
 from services.audit.derived import Derived, has_place
 from services.audit.fault import Fault, Where, apart, said, wrong_type
 from services.audit.walk import Ended, Walk
 from services.projections.lobby import concerns_lobby, lobby
 from services.projections.records import record_text
 from services.projections.score import score
-from services.store import keys
+from services.store import keys, shelved
+from services.store.cold import PastMissing
 from services.store.outputs import Post, Row
 from services.store.packing import Damaged, unpacked
-from services.store.projected import BALANCES
+from services.store.projected import BALANCES, booked_field, company_field, company_number
+from services.store.shelved import BANK, RECORDS, SEALED, Shelf
 from services.store.wire import Request, ask_many
 
 PAGE: Final = 32
@@ -53,7 +56,9 @@ class Projections:
         self.version = found.projected.version if found.projected else 0
         self._wanted: list[Wanted] = []
         self._balances = b""
-        self._banked, self._recorded, self._sealed = 1, 0, 0
+        self._moved = found.projected.moved if found.projected else 0
+        self._companies: dict[str, bytes] = {}
+        self._banked, self._recorded, self._sealed = 1 + (self._moved > 0), 0, 0
         self._shown_since: Row | None = None
         self._row: Row | None = None
         self.scored: dict[str, Scored] = {}
@@ -67,7 +72,7 @@ class Projections:
         for field, text in walk.banked.items():
             self._bank(walk.version, field, text)
         if walk.ended is not None:
-            self._deal(walk.ended)
+            yield from self._deal(walk.ended, walk.banked)
             if len(self._wanted) >= PAGE * 10:
                 yield from self._compared()
         if walk.version == self.version:
@@ -85,25 +90,57 @@ class Projections:
             yield self._at(keys.tables(partition)).fault(0, self._table, "a member", "none")
         yield from self._lobby()
 
-    def _deal(self, ended: Ended) -> None:
-        """The fields that are made of a finished deal."""
+    def _deal(self, ended: Ended, banked: Mapping[str, bytes]) -> Iterator[Fault]:
+        """The fields that are made of a finished deal: in the store, or in a file beside the archive."""
         deal, told, events, before, event = ended
         version, table = told.version, self._table
         shown, sealed = record_text(deal, events, before.seats)
+        for post in score(before, table, told, event):
+            self._post(post, version)
+        company = company_field(company_number(banked.get(booked_field(deal))))
+        if deal <= self._moved:
+            bank = {str(deal): banked[str(deal)], booked_field(deal): banked[booked_field(deal)]}
+            yield from self._shelf(deal, version, {
+                BANK: bank | {company: self._companies[company]}, RECORDS: shown, SEALED: sealed,
+            })
+            return
+        if deal == self._moved + 1 and company not in banked:  # It began before, and goes on.
+            self._want_banked(version, company, self._companies[company])
         self._recorded += len(shown)
         self._sealed += 1
         for field, text in shown.items():
             self._want(keys.records(table), field, text, version, _unpacked)
         for field, text in sealed.items():
             self._want(keys.sealed_records(table), field, text, version, _unpacked)
-        for post in score(before, table, told, event):
-            self._post(post, version)
+
+    def _shelf(self, deal: int, version: int, expected: Shelf) -> Iterator[Fault]:
+        """The faults of the file of a deal whose fields have left the store: it holds these and no others."""
+        where = self._at(shelf.name(deal))
+        try:
+            found = shelved.read(self._redis, self._table, deal)
+        except (PastMissing, shelved.Elsewhere) as error:
+            yield where.fault(version, "file", f"what was made of deal {deal}", str(error))
+            return
+        for kind, fields in expected.items():
+            for field in sorted({*fields, *found[kind]}):
+                wanted, text = fields.get(field), found[kind].get(field)
+                if wanted is None or text is None:
+                    yield where.fault(version, f"{kind}.{field}", said(wanted or "nothing"), said(text or "nothing"))
+                elif wanted != text:
+                    yield where.fault(version, f"{kind}.{field}", *apart(wanted, text))
 
     def _bank(self, version: int, field: str, text: bytes) -> None:
         """A field is written once, but for the balances, which stand for the last version alone."""
         if field == BALANCES:
             self._balances = text
             return
+        kind, _, deal = field.rpartition(":")
+        if kind == "s":
+            self._companies[field] = text
+        if int(deal) > self._moved:
+            self._want_banked(version, field, text)
+
+    def _want_banked(self, version: int, field: str, text: bytes) -> None:
         self._banked += 1
         self._want(keys.bank(self._table), field, text, version, _same)
 

@@ -11,7 +11,7 @@ from redis import Redis
 
 from services.projections.advance import Advance, projected, write
 from services.projections.subscription import TABLES_MAX, Subscription
-from services.store import history, keys, outbox, rebuilding
+from services.store import cold, history, keys, outbox, rebuilding
 from services.store.outputs import LIVE, Space, checkpoints, frozen
 
 Progress = Callable[[str, int, int], None]
@@ -71,11 +71,13 @@ def _compared_and_switched(
         stand_still.longer()
         different += rebuilding.differing(redis, page)
     stopped = [table for each in partitions for table in frozen(redis, each, fresh)]
-    for start, page in _pages(projections):
+    # Records before the banks that tell which of them have left the store: a reader finds them here or there.
+    for start, page in _pages(projections[::-1]):
         progress("replaced", start, len(projections))
         stand_still.longer()
         rebuilding.switch(redis, page, fresh.writer)
     rebuilding.switch(redis, rebuilding.errors(partitions), fresh.writer)
+    cold.list_again(redis, partitions)  # What had left the store is here again.
     return Comparison(_lines(projections, different), [each.name for each in different], stopped)
 
 

@@ -24,7 +24,8 @@ def answers(nonce: str) -> str:
 
 class Question(msgspec.Struct, frozen=True):
     """What the holder of `token` wants to know: `record`, `replay` or `proof` of a deal at a table, what a `version`
-    of one did, or `dead_letters`; or that a `head` of the log of finished deals be signed now.
+    of one did, the `bank` of at most `limit` deals after `deal`, or `dead_letters`; or that a `head` of the log of
+    finished deals be signed now.
 
     Of record and replay: with the eyes of which `seat` ("": whatever shows most); in which language it is told
     ("": in none, as the pages have sentences of their own); `code` of a private table.
@@ -38,6 +39,7 @@ class Question(msgspec.Struct, frozen=True):
     language: str = "en"
     code: str = ""
     version: int = 0
+    limit: int = 0
     nonce: str = ""
 
 

@@ -126,9 +126,15 @@ def unarchived(redis: Redis, partitions: Sequence[str]) -> dict[str, dict[str, i
 
 
 def list_all(redis: Redis, partitions: Sequence[str]) -> None:
-    """Put every table of a partition on the list once: those that were played before there was an archive."""
+    """Put every table of a partition on the list once: those that were played before there was an archive, or when
+    less left the store than does now."""
     ended.add_all_once(redis, _WAITING, partitions)
 
 
-_WAITING = Waiting(keys.unarchived, lambda partition: (keys.archived(partition), "listed"))
-"""`listed` is a field that no table is called by."""
+def list_again(redis: Redis, partitions: Sequence[str]) -> None:
+    """Let `list_all` put every table on the list again."""
+    first_error(ask_many(redis, [("HDEL", *_WAITING.listed(partition)) for partition in partitions]))
+
+
+_WAITING = Waiting(keys.unarchived, lambda partition: (keys.archived(partition), "shelved"))
+"""`shelved` is a field that no table is called by; builds that moved nothing but entries had another."""

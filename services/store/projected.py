@@ -7,7 +7,7 @@ import msgspec
 from redis import Redis
 
 from engine.table import SEATS
-from services.store import keys
+from services.store import keys, shelved
 from services.store.accounts import Ledger, Posting, UnknownPosting
 from services.store.packing import unpacked
 from services.store.wire import ask, ask_many, first_error
@@ -67,8 +67,17 @@ class Bank(NamedTuple):
     next: int | None
 
 
+class Page(NamedTuple):
+    """A page of a Bank, with the Companies that its deals name."""
+
+    bank: Bank
+    companies: dict[int, Company]
+
+
 _decode_booked = msgspec.json.Decoder(Booked).decode
 _decode_company = msgspec.json.Decoder(Company).decode
+read_page = msgspec.json.Decoder(Page).decode
+"""A Page from its JSON."""
 
 
 def posting_place(at: int, table: str, version: int, seat: int) -> str:
@@ -126,9 +135,14 @@ def _id_of(place: str) -> str:
 
 
 def bank(redis: Redis, table: str, after: int, limit: int) -> Bank:
-    """The standing of a table and the deals after number `after`; a table without a past has nothing."""
+    """The standing of a table and the deals after number `after`; a table without a past has nothing.
+
+    Raises Elsewhere where some have left the store and no archive is attached to read them in; PastMissing,
+    StoreUnavailable.
+    """
     asked = range(after + 1, after + limit + 2)
-    balances, *found = ask(redis, "HMGET", keys.bank(table), BALANCES, *asked, *map(booked_field, asked))
+    wanted = [(0, BALANCES), *((deal, str(deal)) for deal in asked), *((deal, booked_field(deal)) for deal in asked)]
+    balances, *found = _banked(redis, table, wanted)
     if balances is None:
         return Bank((0,) * SEATS, (), None)
     paid = [
@@ -139,22 +153,44 @@ def bank(redis: Redis, table: str, after: int, limit: int) -> Bank:
     return Bank(tuple(_decode(balances)), tuple(paid[:limit]), after + limit if len(paid) > limit else None)
 
 
+def page(redis: Redis, table: str, after: int, limit: int) -> Page:
+    """`bank`, and who held the seats in its deals. Raises as `bank`."""
+    found = bank(redis, table, after, limit)
+    noted = (paid.booked for paid in found.deals if paid.booked is not None)
+    return Page(found, companies(redis, table, (each.company for each in noted)))
+
+
 def booked(redis: Redis, table: str, deals: Sequence[int]) -> list[Booked | None]:
-    """Where each of `deals` ended; None: it has not, or nobody has noted it."""
-    found = ask(redis, "HMGET", keys.bank(table), *map(booked_field, deals))
+    """Where each of `deals` ended; None: it has not, or nobody has noted it. Raises as `bank`."""
+    found = _banked(redis, table, [(deal, booked_field(deal)) for deal in deals])
     return [None if each is None else _decode_booked(each) for each in found]
 
 
 def has_ended(redis: Redis, table: str, deal: int) -> bool:
-    """Is deal number `deal` in the bank of its table?"""
-    return bool(ask(redis, "HMGET", keys.bank(table), deal)[0])
+    """Is deal number `deal` in the bank of its table? Raises as `bank`."""
+    return bool(_banked(redis, table, [(deal, str(deal))])[0])
 
 
 def companies(redis: Redis, table: str, numbers: Iterable[int]) -> dict[int, Company]:
-    """Who held the seats, by the numbers of `Booked.company`."""
+    """Who held the seats, by the numbers of `Booked.company`. Raises as `bank`."""
     wanted = sorted(set(numbers))
-    found = ask(redis, "HMGET", keys.bank(table), *map(company_field, wanted)) if wanted else []
+    found = _banked(redis, table, [(number, company_field(number)) for number in wanted]) if wanted else []
     return {number: _decode_company(each) for number, each in zip(wanted, found, strict=True) if each is not None}
+
+
+def _banked(redis: Redis, table: str, wanted: Sequence[tuple[int, str]]) -> list[bytes | None]:
+    """Fields of the bank, each with the deal that it belongs to, also those that have left the store."""
+    moved, *found = ask(redis, "HMGET", keys.bank(table), shelved.MOVED, *(field for _, field in wanted))
+    return shelved.filled(redis, shelved.gone(table, shelved.BANK, moved), wanted, found)
+
+
+def _recorded(redis: Redis, table: str, kind: str, deal: int, names: Sequence[str]) -> list[bytes | None]:
+    """Fields of the records of a deal, also if they have left the store."""
+    found: list[bytes | None] = ask(redis, "HMGET", shelved.NAMES[kind](table), *names)
+    if found[0] is not None:
+        return found
+    moved = ask(redis, "HGET", keys.bank(table), shelved.MOVED)
+    return shelved.filled(redis, shelved.gone(table, kind, moved), [(deal, name) for name in names], found)
 
 
 def booked_field(deal: int) -> str:
@@ -167,13 +203,18 @@ def company_field(deal: int) -> str:
     return f"s:{deal}"
 
 
+def company_number(booked: bytes | None) -> int:
+    """The number of the Company of a deal whose Booked is this (JSON), 0: it has none."""
+    return 0 if booked is None else _decode_booked(booked).company
+
+
 def record(redis: Redis, table: str, deal: int, reader: str | None) -> bytes | None:
     """The record of a finished deal (JSON) as the player `reader` may know it, None: as anybody may.
 
-    It goes by who held which seat in that deal, not by who holds it now.
+    It goes by who held which seat in that deal, not by who holds it now. Raises as `bank`.
     """
     own = () if reader is None else (f"{deal}:{reader}",)
-    public, *overlay = ask(redis, "HMGET", keys.records(table), str(deal), *own)
+    public, *overlay = _recorded(redis, table, shelved.RECORDS, deal, (str(deal), *own))
     if public is None:
         return None
     text = unpacked(public)
@@ -181,8 +222,8 @@ def record(redis: Redis, table: str, deal: int, reader: str | None) -> bytes | N
 
 
 def whole_record(redis: Redis, table: str, deal: int) -> bytes | None:
-    """The record of a finished deal with every card (JSON), for auditors."""
-    found = ask(redis, "HGET", keys.sealed_records(table), str(deal))
+    """The record of a finished deal with every card (JSON), for auditors. Raises as `bank`."""
+    [found] = _recorded(redis, table, shelved.SEALED, deal, (str(deal),))
     return None if found is None else unpacked(found)
 
 

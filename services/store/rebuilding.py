@@ -1,12 +1,13 @@
 """Projections written afresh beside the live ones: all stand still, are compared, and the fresh ones take over."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from services.store import keys, scripts
+from services.store import keys, scripts, shelved
+from services.store.cold import PastMissing
 from services.store.outputs import LOBBY, Held
 from services.store.packing import Damaged, unpacked
 from services.store.topology import masters
@@ -26,6 +27,7 @@ _KINDS = {
     "score": "scores",
     "fold": "positions",
 }
+_SHELVED = {"bank": shelved.BANK, "records": shelved.RECORDS, "whole records": shelved.SEALED}
 _SORTED = frozenset({"score", "order"})
 
 
@@ -85,7 +87,7 @@ def differing(redis: Redis, projections: Sequence[Projection]) -> Iterator[Proje
         page = projections[start : start + PAGE]
         replies = ask_many(redis, [request for each in page for request in _both(each)])
         for each, live, fresh in zip(page, replies[::2], replies[1::2], strict=True):
-            if not _is_same(each, live, fresh):
+            if not _is_same(each, live, fresh, _left(redis, each)):
                 yield each
 
 
@@ -100,11 +102,29 @@ def _both(projection: Projection) -> tuple[Request, Request]:
     return ("HGETALL", name), ("HGETALL", fresh)
 
 
-def _is_same(projection: Projection, live: Reply, fresh: Reply) -> bool:
-    """The same bytes; in a hash their order means nothing, and a key of another type is the same as none."""
-    if isinstance(live, ResponseError) or isinstance(fresh, ResponseError):
+def _is_same(projection: Projection, live: Reply, fresh: Reply, left: Mapping[bytes, bytes] | None) -> bool:
+    """The same bytes, in the store or in files; in a hash their order means nothing, and a key of another type is the
+    same as none."""
+    if isinstance(live, ResponseError) or isinstance(fresh, ResponseError) or left is None:
         return False
-    return bool(live == fresh if _is_sorted(projection) else _told(live) == _told(fresh))
+    if _is_sorted(projection):
+        return bool(live == fresh)
+    told = {**left, **_told(live)}
+    told.pop(shelved.MOVED.encode(), None)
+    return told == _told(fresh)
+
+
+def _left(redis: Redis, projection: Projection) -> Mapping[bytes, bytes] | None:
+    """The fields of a live projection that have left the store; None: they cannot be read."""
+    if projection.kind not in _SHELVED:
+        return {}
+    table = projection.name.rpartition(":")[2]
+    try:
+        last = shelved.gone(table, "", ask(redis, "HGET", keys.bank(table), shelved.MOVED)).last
+        shelves = [shelved.read(redis, table, deal)[_SHELVED[projection.kind]] for deal in range(1, last + 1)]
+    except (PastMissing, shelved.Elsewhere, ResponseError, ValueError):
+        return None
+    return {field.encode(): value for shelf in shelves for field, value in shelf.items()}
 
 
 def _told(flat: Reply) -> dict[bytes, bytes]:

@@ -121,14 +121,14 @@ ROLES: Mapping[str, Rights] = {
         (_BELL, "rq:*"),
     ),
     "archive": Rights(
-        _ALL | _words("hget hset smembers xrange xrevrange xtrim zadd zrange zrem zscore"),
+        _ALL | _words("exists hdel hget hgetall hset smembers xrange xrevrange xtrim zadd zrange zrem zscore"),
         _m("tables"),
         # A script wants full rights to all that it is given.
-        (*_m("ev:*", "sn:*", "arch", "todo"), _MARK, *_pj("fold:*")),
+        (*_m("ev:*", "sn:*", "arch", "todo"), _MARK, *_pj("fold:*", "hold", "bank:*", "rec:*", "sec:*")),
     ),
     "auditor": Rights(
         _ALL | _LISTEN | _words("hget hmget xrange xrevrange"),
-        (*_m("dlq", "ev:*", "vw:*", "arch"), *_pj("sec:*", "bank:*")), (), (_RECORDS,),
+        (*_m("dlq", "ev:*", "vw:*", "arch"), *_pj("sec:*", "bank:*", "rec:*")), (), (_RECORDS,),
     ),
     "audit": Rights(
         _ALL | _words(
@@ -158,7 +158,7 @@ ROLES: Mapping[str, Rights] = {
             " getrange setrange strlen"
         ),
         ("m:*", "rq:*"),
-        (*_TO_INTAKE, _LOG, *_m("dlq", "dlh"), "pj:*", "pjx:*"),
+        (*_TO_INTAKE, _LOG, *_m("dlq", "dlh", "arch"), "pj:*", "pjx:*"),
         (_BELL,),
     ),
 }

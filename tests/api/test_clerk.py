@@ -62,7 +62,7 @@ def test_a_slow_question_waits_and_the_others_do_not(ask, clerk, told):
     ask("replay", "slow")
     ask("record", "quick")
     clerk.turn(0)
-    assert told() == {"quick": b"-forbidden"}
+    assert told() == {"quick": b"-not_found"}
     clerk.turn_slow(0)
     assert told() == {"slow": b"-not_found"}
 
@@ -111,4 +111,4 @@ def test_what_is_no_question_stops_nobody(redis, ask, clerk, told):
     ask("no such kind", "odd")
     ask("record", "next")
     clerk.turn(0)
-    assert told() == {"odd": b"-forbidden", "next": b"-forbidden"}
+    assert told() == {"odd": b"-forbidden", "next": b"-not_found"}

@@ -9,7 +9,7 @@ import pytest
 import zstandard
 from fakeredis import FakeRedis, FakeServer
 
-from services.archive import folder
+from services.archive import folder, shelf
 from services.archive.format import Deal, linked, pack, unpack
 from services.archive.frames import BYTES_MAX, LINE_MAX, BadArchive, Frames
 from services.store import chain, keys
@@ -86,6 +86,17 @@ HOSTILE = {
 def test_what_is_no_file_of_the_archive_is_refused_with_the_reason(packed, told):
     with pytest.raises(BadArchive, match=told):
         unpack(packed)
+
+
+@pytest.mark.parametrize("packed", [packed for packed, _ in HOSTILE.values()], ids=HOSTILE)
+def test_what_is_no_file_of_what_was_made_of_a_deal_is_refused_too(tmp_path, packed):
+    home = tmp_path / "00" / TABLE
+    home.mkdir(parents=True)
+    (home / shelf.name(1)).write_bytes(packed)
+    with pytest.raises(PastMissing, match="deal 1 cannot be read"):
+        shelf.read(tmp_path, TABLE, 1)
+    [fault] = folder.faults(tmp_path)
+    assert shelf.name(1) in fault
 
 
 def test_every_truncation_is_found():

@@ -57,6 +57,8 @@ def test_everything_told_of_the_deals_is_the_same(house, empty):
     restore(empty, house.archive, PARTITIONS, quiet)
     again = Archived(empty, house.archive)
     again.follow()
+    for table in (TABLE, OTHER, THIRD):
+        make.archive(empty, house.archive, table, 100)
     assert everything(empty) == everything(house.redis)
 
 

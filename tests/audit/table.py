@@ -5,7 +5,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from tests.audit import tampers, tampers_files, tampers_log, tampers_store
+from tests.audit import tampers, tampers_files, tampers_log, tampers_shelf, tampers_store
 from tests.audit.conftest import contents, put_back
 from tests.audit.tampers import Row
 from tests.audit.test_tamper import found_at, is_named, is_of_the_log
@@ -24,15 +24,16 @@ Rows do not say them where several places are as right, as for a byte of a packe
 
 def main() -> None:
     """Build a town, do every row, print the table."""
-    with tempfile.TemporaryDirectory() as files:
-        town = built(Path(files) / "archive")
-        town.kept_files = Path(files) / "kept"
+    with tempfile.TemporaryDirectory() as folder:
+        town = built(Path(folder) / "archive")
+        town.kept_files = Path(folder) / "kept"
         shutil.copytree(town.archive, town.kept_files)
         kept = contents(town.redis)
         town.audited_accounts()
         rows, found, named = Counter[str](), Counter[str](), Counter[str]()
         stream = (*tampers.stream_rows(), *tampers.forger_rows())
-        for row in (*stream, *tampers_files.rows(), *tampers_store.rows(town), *tampers_log.rows(town)):
+        files = (*tampers_files.rows(), *tampers_shelf.rows())
+        for row in (*stream, *files, *tampers_store.rows(town), *tampers_log.rows(town)):
             is_found, is_at_place = _done(town, row)
             put_back(town.redis, kept)
             town.put_files_back()

@@ -192,7 +192,7 @@ def _rename_field(town: Town, key: str, field: bytes) -> Place:
 
 def _record_rows() -> Iterator[Row]:
     for key, field in (
-        (keys.records(FREE), b"2"), (keys.records(FREE), f"2:{ANA}".encode()), (keys.sealed_records(FREE), b"2"),
+        (keys.records(FREE), b"4"), (keys.records(FREE), f"4:{ANA}".encode()), (keys.sealed_records(FREE), b"4"),
     ):
         kind, name = "records" if "rec" in key else "sealed records", field.decode()
         short = "a player's part" if ":" in name else "a record"
@@ -228,7 +228,7 @@ def _other_card(data: bytes) -> bytes:
 
 
 def _swap(town: Town, key: str, field: bytes) -> Place:
-    other = b"1" + field[1:]
+    other = b"3" + field[1:]
     one, two = town.redis.hget(key, field), town.redis.hget(key, other)
     town.redis.hset(key, mapping={field: two, other: one})
     return Place(FREE, -1, other.decode())

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable
 
 from services.audit.fault import Fault
-from tests.audit import tampers, tampers_files, tampers_log, tampers_store
+from tests.audit import tampers, tampers_files, tampers_log, tampers_shelf, tampers_store
 from tests.audit.conftest import contents, put_back
 from tests.audit.tampers import Place, Row
 from tests.audit.town import Town
@@ -73,6 +73,10 @@ def test_whatever_is_changed_in_a_stream_is_found(town: Town) -> None:
 
 def test_whatever_is_changed_in_the_archive_is_found(town: Town) -> None:
     check(town, tampers_files.rows())
+
+
+def test_whatever_is_changed_of_what_has_left_the_store_is_found(town: Town) -> None:
+    check(town, tampers_shelf.rows())
 
 
 def test_whatever_is_changed_of_what_was_made_is_found(town: Town) -> None:
