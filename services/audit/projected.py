@@ -29,13 +29,15 @@ _encode = msgspec.json.encode
 
 
 class Wanted(NamedTuple):
-    """A value that the store must hold: how it is asked for, how it is read, and where a fault in it lies."""
+    """A value that the store must hold: how it is asked for, how it is read, and where a fault in it lies; `of` are
+    the kind and the deal with which it may leave the store."""
 
     request: Request
     read: Callable[[bytes], bytes]
     expected: bytes
     version: int
     field: str
+    of: tuple[str, int] | None = None
 
 
 class Scored(NamedTuple):
@@ -109,9 +111,9 @@ class Projections:
         self._recorded += len(shown)
         self._sealed += 1
         for field, text in shown.items():
-            self._want(keys.records(table), field, text, version, _unpacked)
+            self._want(RECORDS, deal, field, text, version)
         for field, text in sealed.items():
-            self._want(keys.sealed_records(table), field, text, version, _unpacked)
+            self._want(SEALED, deal, field, text, version)
 
     def _shelf(self, deal: int, version: int, expected: Shelf) -> Iterator[Fault]:
         """The faults of the file of a deal whose fields have left the store: it holds these and no others."""
@@ -142,18 +144,32 @@ class Projections:
 
     def _want_banked(self, version: int, field: str, text: bytes) -> None:
         self._banked += 1
-        self._want(keys.bank(self._table), field, text, version, _same)
+        self._want(BANK, int(field.rpartition(":")[2]), field, text, version)
 
     def _post(self, post: Post, version: int) -> None:
         player, id_, place, chips, posting = post
-        self._want(keys.balance(player), id_, posting, version, _same)
+        self._wanted.append(Wanted(("HGET", keys.balance(player), id_), _same, posting, version, id_))
         order = keys.score(player)
         self._wanted.append(Wanted(("ZSCORE", order, place), lambda _: b"there", b"there", version, place))
         _, count, sum_ = self.scored.get(player, Scored(player, 0, 0))
         self.scored[player] = Scored(player, count + 1, sum_ + chips)
 
-    def _want(self, key: str, field: str, expected: bytes, version: int, read: Callable[[bytes], bytes]) -> None:
-        self._wanted.append(Wanted(("HGET", key, field), read, expected, version, field))
+    def _want(self, kind: str, deal: int, field: str, expected: bytes, version: int) -> None:
+        request = "HGET", shelved.NAMES[kind](self._table), field
+        read = _same if kind == BANK else _unpacked
+        self._wanted.append(Wanted(request, read, expected, version, field, (kind, deal)))
+
+    def _left(self, wanted: Wanted) -> bytes | None:
+        """What is not in the store, if it has left that since the audit of the table began."""
+        if wanted.of is None:
+            return None
+        (kind, deal), table = wanted.of, self._table
+        [moved] = ask_many(self._redis, [("HGET", keys.bank(table), shelved.MOVED)])
+        try:
+            gone = shelved.gone(table, kind, moved)
+            return shelved.filled(self._redis, gone, [(deal, wanted.field)], [None])[0]
+        except (PastMissing, shelved.Elsewhere, ValueError, TypeError):
+            return None
 
     def _compared(self) -> Iterator[Fault]:
         wanted, self._wanted = self._wanted, []
@@ -163,11 +179,12 @@ class Projections:
             if isinstance(reply, ResponseError):
                 yield self._at(place).fault(each.version, "type", "the type that this key has", wrong_type(reply))
                 continue
-            if reply is None:
+            value = self._left(each) if reply is None else reply
+            if value is None:
                 yield self._at(place).fault(each.version, each.field, said(each.expected), "nothing")
                 continue
             try:
-                found = each.read(reply)
+                found = each.read(value)
             except Damaged as error:
                 yield self._at(place).fault(each.version, each.field, "a record", f"what cannot be unpacked: {error}")
                 continue

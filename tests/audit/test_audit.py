@@ -142,7 +142,7 @@ def test_the_command_audits_an_archive_without_any_store(town: Town, tmp_path: P
     said = CliRunner().invoke(command, ["--archive", str(town.archive), "--json", "--data", str(tmp_path / "none")])
     assert said.exit_code == 0, said.output
     assert (json.loads(said.stdout)["ok"], json.loads(said.stdout)["deals"]) == (True, 3)
-    file = next(town.archive.rglob("*.zst"))
+    file = next(town.archive.rglob("*.jsonl.zst"))
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)

@@ -50,7 +50,7 @@ MAY_READ = {
     "projector": "ev vw tables due st audited",
     "jobs": CLIENTS,
     "archive": "tables",
-    "auditor": "dlq sec ev vw arch bank",
+    "auditor": "dlq sec ev vw arch bank rec",
     "audit": f"ev vw fd sn dd in tables arch acct tr post buys hd log {PROJECTED} {LOG}",
     "status": "log tables lease st hd cp frozen roll sum queue logs logs_stuck audited",
     "operator": f"{TABLES} audited audit_lock queue",
@@ -61,11 +61,11 @@ MAY_READ_AND_WRITE = {
     "worker": f"{TABLES} audited audit_lock",
     "projector": f"mark log hd stuck buys todo unl {LOG} arch acct tr post {PROJECTED} queue",
     "jobs": "cmd in rl queue mark",
-    "archive": "mark ev sn arch todo fold",
+    "archive": "mark ev sn arch todo fold hold bank rec sec",
     "auditor": "",
     "audit": "audited audit_lock mark",
     "status": "cmd",
-    "operator": f"cmd in rl mark {LOG} dlq dlh {PROJECTED} fresh",
+    "operator": f"cmd in rl mark {LOG} dlq dlh arch {PROJECTED} fresh",
 }
 MAY_READ["front"], MAY_READ_AND_WRITE["front"] = MAY_READ["api"], MAY_READ_AND_WRITE["api"]
 NO_CLIENT_READS = ("ev", "sn", "sec", "dlq", "dlh", "queue", "fresh", "due", "buys", "stuck", "arch", "unl")
@@ -93,7 +93,7 @@ COMMANDS = {  # Those that take keys.
               " zadd zrem zcard zrange zrangebyscore zremrangebyscore",
     "projector": f"{PROCESSES} {QUEUE} getrange setrange strlen",
     "jobs": f"{INTAKE} hmget xrange {QUEUE}",
-    "archive": "evalsha hget hset smembers xrange xrevrange xtrim zadd zrange zrem zscore",
+    "archive": "evalsha exists hdel hget hgetall hset smembers xrange xrevrange xtrim zadd zrange zrem zscore",
     "auditor": "evalsha hget hmget xrange xrevrange",
     "audit": "evalsha get set del exists hget hset hmget hgetall hexists hlen hscan smembers sismember xrange xrevrange"
              " xlen zscore zcard getrange",
