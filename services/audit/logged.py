@@ -38,12 +38,16 @@ class Logged:
         self._leaves = leaves
         self._last = max(leaves.by_deal, default=0)
         self._begins = 1
+        self._ended = 0
         self._is_wrong = False
         self.missing = 0
 
     def at(self, walk: Walk) -> Iterator[Fault]:
         """The fault of the deal that has ended with the last entry; of those of one chain only the first is told."""
-        if walk.ended is None or self._is_wrong:
+        if walk.ended is None:
+            return
+        self._ended = walk.ended.deal
+        if self._is_wrong:
             return
         deal, begins, self._begins = walk.ended.deal, self._begins, walk.version + 1
         found = self._leaves.by_deal.get(deal)
@@ -64,8 +68,8 @@ class Logged:
 
     def end(self, walk: Walk) -> Iterator[Fault]:
         """The fault of deals that are logged and that the table does not have."""
-        over = walk.deals if walk.ended is not None or not walk.held.began > walk.held.settled else walk.deals - 1
-        if self._last > over and not self._is_wrong:
+        over = self._ended
+        if over < self._last and not self._is_wrong:
             yield self._at("").fault(
                 walk.version, f"deal {over + 1}", f"deals up to {self._last}, as they are logged", f"{over} deals"
             )

@@ -21,6 +21,7 @@ from services.transparency import leaves
 from tests.audit.tampers import entries, flipped, forge, of_type, put, replaced
 from tests.audit.tampers_files import read, write
 from tests.audit.town import FREE, RICH, Town
+from tests.worker.house import PLAYERS
 
 
 def forge_archive(town: Town) -> tuple[int, int]:
@@ -95,6 +96,16 @@ def test_a_log_that_grows_meanwhile_gives_no_alarm(growing: Town, monkeypatch: p
     monkeypatch.setattr(run, "audit_table", audit_table)
     assert growing.audited().faults == []
     assert growing.audited(only=FREE).faults == []
+
+
+def test_a_deal_that_waits_for_nonces_gives_no_alarm(growing: Town) -> None:
+    growing.play_deals(1, FREE, seed=growing.said)
+    for player in PLAYERS:
+        assert growing.say(FREE, player, "ready", nonce_commitment="ab" * 32)["s"] == "applied"
+    assert growing.view(FREE)["fairness"]["awaiting"] == [0, 1, 2]
+    growing.follow()
+    growing.sign()
+    assert growing.audited().faults == []
 
 
 def test_heads_that_other_keys_have_signed_are_no_heads(town: Town, tmp_path: Path) -> None:
