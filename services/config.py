@@ -190,6 +190,11 @@ class Config:
         "A table at which nobody has started a deal or sat down for so many hours ends, and its chips go home."
         " 0: never.",
     )
+    abandoned_days: int = _setting(
+        "MARIAS_ABANDONED_DAYS", _whole, 30,
+        "Who sits at a table without a clock where a deal has stood for so many days has left it: bots play it to its"
+        " end, and the chips go home. 0: never.",
+    )
     fsync: str = _setting(
         "MARIAS_FSYNC", _fsync, "always",
         "When the embedded store forces writes to the disk: always (an answered command survives a power cut)"

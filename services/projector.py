@@ -12,6 +12,7 @@ from services.config import Config
 from services.jobs.queue import bots, deals, put_archive_deals, put_bot_moves, put_close_tables, put_nightly_audit
 from services.processes import archiving, bot_turns, settlement
 from services.processes.follow import UNHURRIED_SECONDS, Follower
+from services.processes.idle import Patience
 from services.processes.sweep import Asked, Close, Nightly, sweep
 from services.projections.subscription import Subscription
 from services.records import Clerk
@@ -26,6 +27,7 @@ from services.transparency.outside import outside
 from services.transparency.signing import Book, sign
 
 STOP_SECONDS_MAX = 3.0
+HOUR_MS = 3_600_000
 
 _log = logging.getLogger(__name__)
 
@@ -92,8 +94,8 @@ def parts(config: Config) -> list[Part]:
     follow_chips = Follower(stores[2], settlement.PROCESS, partitions, settle, UNHURRIED_SECONDS)
     finished = deals(queue.connection)
     ask_to_archive = partial(put_archive_deals, finished) if archives else None
-    hours = config.lobby_hours
-    close = Close(hours * 3_600_000, partial(put_close_tables, queue)) if hours else None
+    patience = Patience(config.lobby_hours * HOUR_MS or None, config.abandoned_days * 24 * HOUR_MS or None)
+    close = Close(patience, partial(put_close_tables, queue)) if any(patience) else None
     hour = config.audit_hour
     audit = None if hour is None else Nightly(hour, partial(put_nightly_audit, queue))
     asked = Asked(ask_for, ask_to_archive, close, audit)

@@ -102,7 +102,8 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Close:
-    """Nothing has happened since `version_seen` for so long that the table ends; `version` is the table's now."""
+    """Nothing has happened since `version_seen` for so long that the table ends, or that all who sit there have left
+    its deal; `version` is the table's now."""
 
     now: int
     version_seen: int

@@ -12,6 +12,7 @@ from engine.table.events import (
     Event,
     NoncesJoined,
     RoundExtended,
+    SeatLeft,
     TableFinished,
 )
 from engine.table.evolve import fold
@@ -24,6 +25,7 @@ from engine.table.state import (
     all_ready,
     awaited,
     game_of,
+    held,
     is_short,
     next_seat,
     places,
@@ -111,10 +113,19 @@ def end_of_deal(table: Table) -> tuple[Event, ...]:
 
 
 def close(session: Session, command: Close) -> tuple[Event, ...]:
-    """A table at which nobody starts a deal ends as if its last one were played: its chips go home."""
-    if session.stage != "lobby" or command.version_seen != command.version:
+    """A table at which nobody starts a deal ends as if its last one were played: its chips go home.
+
+    In a deal whoever is there has left it, as if he had said so: bots play it to its end, and then all seats are free.
+    Where there is a clock a deal goes on by itself.
+    """
+    if command.version_seen != command.version:
         raise RuleViolation("stale")
-    return _finish(session)
+    if session.stage == "lobby":
+        return _finish(session)
+    left = tuple(SeatLeft(seat=seat, player=held(session, seat).player) for seat in _present(session))
+    if session.stage != "deal" or settings(session).turn_seconds is not None or not left:
+        raise RuleViolation("stale")
+    return left
 
 
 def _first_place_is_shared(session: Session) -> bool:

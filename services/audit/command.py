@@ -117,6 +117,9 @@ def _command(name: str, table: Table, entry: Recorded, events: Sequence[Event]) 
         case SeatLeft() if entry.actor != CLOCK:
             _must("a", first.player, entry.actor)
             return Leave(now=entry.at, player=entry.actor)
+        case SeatLeft() if table.session.stage == "deal":
+            _must("a", CLOCK, entry.actor)
+            return Close(now=entry.at, version_seen=entry.version - 1, version=entry.version - 1)
         case SeatLeft() | TurnExpired() | NoncesJoined():
             _must("a", CLOCK, entry.actor)
             return Expire(now=entry.at, version_seen=entry.version - 1, version=entry.version - 1)

@@ -26,9 +26,9 @@ _log = logging.getLogger(__name__)
 
 
 class Close(NamedTuple):
-    """How long a table may lie in the lobby, ms, and who is asked to close it then."""
+    """How long a table may stand, and who is asked to close it then."""
 
-    idle_ms: int
+    patience: idle.Patience
     ask: idle.Ask
 
 
@@ -75,9 +75,9 @@ def sweep(redis: Redis, partitions: Sequence[str], asked: Asked, should_stop: Ca
 
 
 def close_idle(redis: Redis, partitions: Sequence[str], close: Close) -> None:
-    """Ask for the end of tables at which nobody starts a deal."""
+    """Ask for the end of tables at which nobody starts a deal or goes on with one."""
     try:
-        idle.ask(redis, partitions, close.idle_ms, close.ask)
+        idle.ask(redis, partitions, close.patience, close.ask)
     except RedisError as error:
         _log.warning("the queue of jobs is away, idle tables are closed later: %s", error)
 

@@ -109,6 +109,15 @@ def test_chips_that_are_on_their_way_give_no_alarm(growing: Town) -> None:
     assert growing.audited().faults == []
 
 
+def test_a_deal_that_all_have_left_by_the_clock_gives_no_alarm(growing: Town) -> None:
+    version = growing.view(FREE)["version"]
+    growing.send(FREE, CLOCK, {"type": "close", "version_seen": version})
+    growing.settle()
+    assert growing.view(FREE)["version"] == version + 1
+    growing.follow()
+    assert growing.audited(only=FREE).faults == []
+
+
 def test_an_audit_goes_on_where_it_was_stopped(town: Town, tmp_path: Path) -> None:
     file, place = tmp_path / "state", Installation(town.redis, town.archive, PARTITIONS)
 
