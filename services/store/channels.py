@@ -16,6 +16,7 @@ from redis import ConnectionPool, Redis
 from redis.exceptions import ConnectionError, MovedError, ResponseError, TimeoutError
 from redis.sentinel import SentinelConnectionPool
 
+from services.store.lines import read_already
 from services.store.slots import tag_of_key
 from services.store.topology import is_cluster
 from services.store.wire import Request, StoreUnavailable
@@ -25,6 +26,8 @@ QUIET_SECONDS_MAX = 5.0
 LOOK_SECONDS = 2.0
 """So often it is asked whether the channels are still at the nodes that we listen to."""
 
+
+AT_ONCE_MAX = 1_000
 
 _TOLD, _HEARD = frozenset({b"message", b"smessage"}), frozenset({b"subscribe", b"ssubscribe"})
 
@@ -111,15 +114,15 @@ class Ears:
         self._where.clear()
 
     def _take(self, line: "_Line", seconds_max: float, messages: list[Message]) -> None:
-        while (reply := line.reply(0.0 if messages else seconds_max)) is not None:
-            line.note()
-            kind = reply[0]
-            if kind in _TOLD:
-                messages.append(Message(reply[1], reply[2]))
-            elif kind in _HEARD:
-                messages.append(Message(reply[1], b""))
-            elif kind == b"sunsubscribe" and reply[1] not in self._given_up:
-                raise ConnectionError("a channel has moved to another node")
+        while replies := line.replies(0.0 if messages else seconds_max):
+            for reply in replies:
+                kind = reply[0]
+                if kind in _TOLD:
+                    messages.append(Message(reply[1], reply[2]))
+                elif kind in _HEARD:
+                    messages.append(Message(reply[1], b""))
+                elif kind == b"sunsubscribe" and reply[1] not in self._given_up:
+                    raise ConnectionError("a channel has moved to another node")
             if messages and not line.has_more():
                 return  # To try and find nothing takes as long as ten messages; we are back at once.
 
@@ -221,16 +224,23 @@ class _Line:
             reply = self._connection.read_response()
             count -= reply[0] in _HEARD
 
-    def reply(self, seconds_max: float) -> Any:
-        """The next reply, or None when none comes in time. One read takes all that has come; polls cost more."""
+    def replies(self, seconds_max: float) -> list[Any]:
+        """The next reply and what came with it; [] when none comes in time. One read takes all that has come; polls
+        cost more."""
         self._check()
         connection = self._connection
         if self._is_imitation and not connection.can_read(seconds_max):  # It cannot read for so long only.
-            return None
+            return []
         try:
-            return connection.read_response(timeout=seconds_max, disconnect_on_error=False)
+            first = connection.read_response(timeout=seconds_max, disconnect_on_error=False)
         except TimeoutError:
-            return None
+            return []
+        found = [first, *read_already(connection, AT_ONCE_MAX)]
+        self.note()
+        for reply in found:
+            if isinstance(reply, ResponseError):
+                raise reply
+        return found
 
     def has_more(self) -> bool:
         """May more have been read already than was given out?"""

@@ -8,7 +8,9 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakSet
 
+from hiredis import Reader
 from redis import ConnectionPool
+from redis._parsers.hiredis import NOT_ENOUGH_DATA
 from redis.exceptions import ConnectionError, ResponseError, TimeoutError
 
 TRUSTED_SECONDS = 1.0
@@ -64,7 +66,7 @@ def exchange(pool: ConnectionPool, packed: bytes, count: int) -> list[Any]:
     connection = _take(pool, free)
     try:
         connection.send_packed_command((packed,))
-        replies = [_reply(connection) for _ in range(count)]
+        replies = _replies(connection, count)
     except BaseException:
         connection.disconnect()  # Replies may be left in it; the next user must not take them for his own.
         free.append((connection, 0.0))
@@ -132,7 +134,7 @@ def _sent(connection: Any, packed: bytes) -> Exception | None:
 
 def _read(connection: Any, count: int) -> "list[Any] | Exception":
     try:
-        return [_reply(connection) for _ in range(count)]
+        return _replies(connection, count)
     except (ConnectionError, TimeoutError) as error:
         return error
 
@@ -163,8 +165,28 @@ def _is_stale(connection: Any) -> bool:
         return True
 
 
-def _reply(connection: Any) -> Any:
-    try:
-        return connection.read_response()
-    except ResponseError as error:
-        return error
+def _replies(connection: Any, count: int) -> list[Any]:
+    replies: list[Any] = []
+    while len(replies) < count:
+        try:
+            replies.append(connection.read_response())
+        except ResponseError as error:
+            replies.append(error)
+        replies += read_already(connection, count - len(replies))
+    return replies
+
+
+def read_already(connection: Any, most: int) -> list[Any]:
+    """Up to `most` replies that came together with one before; to a request at fault, its ResponseError.
+
+    The library needs as long to hand out each of them as the parser to read ten. Raises ConnectionError.
+    """
+    reader = getattr(connection._parser, "_reader", None)
+    found: list[Any] = []
+    if not isinstance(reader, Reader):
+        return found  # Not this parser, or none.
+    while len(found) < most and (reply := reader.gets()) is not NOT_ENOUGH_DATA:
+        if isinstance(reply, ConnectionError):
+            raise reply
+        found.append(reply)
+    return found

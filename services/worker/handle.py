@@ -131,8 +131,9 @@ def _decide(held: Held, command: Command, body: dict[str, object], desk: Desk) -
 
 def applied(held: Held, command: Command, place: Position, made: Step) -> Handled:
     """What is written when `command` has made of `held` what `made` says."""
+    at = command.at
     events = dump_events(made.events)
-    told = Recorded(held.version + 1, command.at, place.actor, place.key, place.fingerprint, events, TAG)
+    told = Recorded(held.version + 1, at, place.actor, place.key, place.fingerprint, events, TAG)
     now = after(held, made.table, chain.link(held.chain, place.aggregate, told))
     head = chain.text(now.chain)
     rests = at_rest(made.table)
@@ -142,7 +143,7 @@ def applied(held: Held, command: Command, place: Position, made: Step) -> Handle
         position=place,
         expected=held.version,
         receipt=_receipt(now.version, command, b'"applied","h":"%b"' % head.encode()),
-        at=command.at,
+        at=at,
         events=events,
         tag=TAG,
         hash=head,
@@ -157,7 +158,7 @@ def applied(held: Held, command: Command, place: Position, made: Step) -> Handle
         kinds=kinds(made.events, made.table),
         due=now.due,
         due_changed=now.due != held.due,
-        forget_at=command.at + REMEMBERED_MS if rests else None,
+        forget_at=at + REMEMBERED_MS if rests else None,
         feed_floor=held.began if now.began != held.began and held.began else None,
         snapshot=snapshot(now) if rests else b"",
     )
