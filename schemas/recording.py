@@ -36,6 +36,13 @@ from schemas.moves import dump_move
 from schemas.records import FORMAT, Json
 
 UNKNOWN: Final = "??"
+RECORDED: Final = frozenset(
+    {
+        CardPlayed, ContractAnnounced, DealScored, Dealt, Discarded, Doubled, GameDeclared, SaidGood, TakenOver,
+        TrumpChosen,
+    }
+)
+"""The events that a record is made of; what follows from them by itself is not in it."""
 
 
 def record_of(events: Iterable[Event]) -> Json:

@@ -9,6 +9,8 @@ import msgspec
 
 from engine.table.events import DealEnded, DealStarted, Event, OfTable
 from engine.table.play import GameEvent
+from schemas.games.voleny_events import EVENTS as GAME_EVENTS
+from schemas.recording import RECORDED
 from schemas.table import EVENTS, load_event
 from services.projections.bank import bank
 from services.projections.lobby import concerns_lobby, lobby
@@ -18,10 +20,13 @@ from services.projections.sheet import BLANK, TURNING, Sheet, turned
 from services.store.outbox import Told
 from services.store.outputs import Freeze, Post, Remembered, Row, TableOutput
 
-COMMON_BYTES_MAX = 64
+COMMON_BYTES_MAX = 100
 
 _HEAD: Final = b'{"type":"'
-_PASSED: Final = frozenset(name.encode() for name, event in EVENTS.items() if event not in TURNING)
+_PASSED: Final = frozenset(
+    {name.encode() for name, event in EVENTS.items() if event not in TURNING}
+    | {name.encode() for name, (event, _) in GAME_EVENTS.items() if event not in RECORDED}
+)
 """Events that change nothing that is projected. Openings and commitments come with each card, never twice the same, and
 are long: to read them costs more than all others."""
 
@@ -100,8 +105,9 @@ def _events(remembered: Remembered, entries: Sequence[Told]) -> Iterator[tuple[T
             raise BrokenHistory(f"version {expected} is missing before {told.version}")
         for raw in _split(told.events):
             stored = bytes(raw)
-            if _kind(stored) not in _PASSED:
-                yield told, _load(stored)
+            event = _common(stored) if len(stored) <= COMMON_BYTES_MAX else _read(stored)
+            if event is not None:
+                yield told, event
         expected += 1
 
 
@@ -110,14 +116,15 @@ def _kind(stored: bytes) -> bytes:
     return stored[len(_HEAD) : stored.find(b'"', len(_HEAD))] if stored.startswith(_HEAD) else b""
 
 
-def _load(stored: bytes) -> Event:
-    return _load_common(stored) if len(stored) <= COMMON_BYTES_MAX else load_event(_decode(stored))
+def _read(stored: bytes) -> Event | None:
+    """The event; None: it is passed by."""
+    return None if _kind(stored) in _PASSED else load_event(_decode(stored))
 
 
 @lru_cache(maxsize=4096)
-def _load_common(stored: bytes) -> Event:
-    """The same plays come again in every deal."""
-    return load_event(_decode(stored))
+def _common(stored: bytes) -> Event | None:
+    """`_read` of what comes again in every deal."""
+    return _read(stored)
 
 
 def _sheet_of(remembered: Remembered) -> Sheet:

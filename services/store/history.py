@@ -110,10 +110,10 @@ def entries_between(redis: Redis, table: str, first: int, last: int) -> list[Rec
     Raises BrokenStream at a hole, PastMissing where the archive is needed and is not here.
     """
     page = ask(redis, "XRANGE", keys.events(table), f"{first}-0", f"{last}-0")
-    return list(_between(redis, table, first, last, page))
+    return list(map(recorded, _between(redis, table, first, last, page)))
 
 
-def entries_until(redis: Redis, wanted: Mapping[str, tuple[int, int]]) -> dict[str, Iterator[Recorded]]:
+def raw_until(redis: Redis, wanted: Mapping[str, tuple[int, int]]) -> dict[str, Iterator[RawEntry]]:
     """The entries of each table after a version and up to another, all in one round trip; of tables that have many of
     them, or are not told up to where, all later ones, page by page. While they are gone through each raises
     BrokenStream at a hole, PastMissing where the archive is needed and is not here.
@@ -127,17 +127,17 @@ def entries_until(redis: Redis, wanted: Mapping[str, tuple[int, int]]) -> dict[s
     return {
         table: _between(redis, table, after + 1, last, read[table])
         if table in read
-        else entries_after(redis, table, after)
+        else raw_after(redis, table, after)
         for table, (after, last) in wanted.items()
     }
 
 
-def _between(redis: Redis, table: str, first: int, last: int, page: Sequence[RawEntry]) -> Iterator[Recorded]:
+def _between(redis: Redis, table: str, first: int, last: int, page: Sequence[RawEntry]) -> Iterator[RawEntry]:
     for version, raw in enumerate(cold.filled(redis, table, first, last, page), first):
-        entry = recorded(raw)
-        if entry.version != version:
-            raise BrokenStream(f"{table}: version {version} is missing before {entry.version}")
-        yield entry
+        found = cold.version_of(raw)
+        if found != version:
+            raise BrokenStream(f"{table}: version {version} is missing before {found}")
+        yield raw
 
 
 def entries_since(redis: Redis, table: str, at: int) -> Iterator[Recorded]:

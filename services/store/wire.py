@@ -110,6 +110,8 @@ def _find_master(redis: Redis) -> None:
 
 def fields_of(pairs: Sequence[bytes] | Mapping[bytes, bytes]) -> Fields:
     """The fields of a hash or of a stream's entry, which arrive flat or paired by the protocol's version."""
+    if isinstance(pairs, list):  # As nearly always; to ask whether something is a Mapping costs more than the rest.
+        return dict(zip(pairs[::2], pairs[1::2], strict=True))
     if isinstance(pairs, Mapping):
         return dict(pairs)
     flat = iter(pairs)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from redis import Redis
 
 from services.store import deal_log, history
-from services.store.cold import PastMissing
+from services.store.cold import PastMissing, RawEntry
 from services.store.deal_log import Leaf, Place
-from services.store.history import BrokenStream, NewerEvent, Recorded
+from services.store.history import BrokenStream, NewerEvent
 from services.store.outbox import Pointer
 from services.store.wire import StoreUnavailable
 from services.transparency.leaves import OutOfOrder, ended_deals
@@ -76,7 +76,7 @@ class Keeper:
         now = time.monotonic()
         tables = [table for table in listed if self._stuck.get(table, 0.0) <= now]
         places = dict(zip(tables, deal_log.places(self._redis, tables), strict=True))
-        told = history.entries_until(
+        told = history.raw_until(
             self._redis, {table: (place.version, listed[table]) for table, place in places.items()}
         )
         done, ended = 0, dict[str, list[Leaf]]()
@@ -104,7 +104,7 @@ class Keeper:
             else:
                 self._is_ours = False
 
-    def _ended(self, entries: Iterable[Recorded], table: str, place: Place, until: int) -> list[Leaf] | None:
+    def _ended(self, entries: Iterable[RawEntry], table: str, place: Place, until: int) -> list[Leaf] | None:
         """The deals of `table` that are to be logged; None: they cannot be."""
         try:
             leaves = list(ended_deals(entries, table, place, until, DEALS_MAX))

@@ -5,13 +5,14 @@ from typing import Final
 
 import msgspec
 
-from engine.table.events import DealEnded
-from schemas.table import load_events
+from engine.table.events import DealEnded, Event
+from schemas.table import load_event
 from services.store import chain
+from services.store.cold import RawEntry, version_of
 from services.store.deal_log import Leaf, Place
-from services.store.history import Recorded
 
 _encode = msgspec.json.Encoder(order="sorted").encode
+_split = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _ENDED: Final = b'"deal_ended"'
 
 
@@ -49,7 +50,7 @@ def read(data: bytes) -> Told:
     return told
 
 
-def ended_deals(entries: Iterable[Recorded], table: str, place: Place, until: int, most: int) -> Iterator[Leaf]:
+def ended_deals(entries: Iterable[RawEntry], table: str, place: Place, until: int, most: int) -> Iterator[Leaf]:
     """The leaves of at most `most` deals of `table` that ended after `place`, up to version `until` (0: all), from the
     entries after it.
 
@@ -57,15 +58,23 @@ def ended_deals(entries: Iterable[Recorded], table: str, place: Place, until: in
     """
     deal, begins = place.deal, place.version + 1
     head = chain.digest(place.hash) if place.hash else b""
-    for entry in entries:
-        head = chain.checked(head, table, entry)
-        if _ENDED in entry.events:
-            for event in load_events(entry.events):
+    for raw in entries:
+        head, events = chain.checked_raw(head, table, raw)
+        version = version_of(raw)
+        if _ENDED in events:
+            for event in _ends(events):
                 if isinstance(event, DealEnded):
                     if event.deal != deal + 1:
-                        raise OutOfOrder(f"{table}: deal {event.deal} ends at version {entry.version} after {deal}")
+                        raise OutOfOrder(f"{table}: deal {event.deal} ends at version {version} after {deal}")
                     deal = event.deal
-                    yield leaf(table, deal, begins, entry.version, chain.text(head))
-                    begins = entry.version + 1
-        if entry.version == until or deal - place.deal >= most:
+                    yield leaf(table, deal, begins, version, chain.text(head))
+                    begins = version + 1
+        if version == until or deal - place.deal >= most:
             return
+
+
+def _ends(events: bytes) -> Iterator[Event]:
+    """Of the events of an entry those that may be the end of a deal; the others are not even read."""
+    for event in _split(events):
+        if _ENDED in bytes(event):
+            yield load_event(msgspec.json.decode(event))

@@ -74,3 +74,28 @@ def test_a_hash_that_is_not_the_one_of_its_entry_is_refused() -> None:
     assert chain.checked(b"", TABLE, right) == chain.checked(b"", TABLE, entry)
     with pytest.raises(BrokenStream, match="version 1"):
         chain.checked(b"", TABLE, right._replace(events=b"[0]"))
+
+
+def as_stored(entry: Recorded) -> tuple[bytes, list[bytes]]:
+    """As `apply` writes it; without `h`, as early builds did."""
+    version, at, actor, key, mark, events, tag, head = entry
+    fields = [b"at", b"%d" % at, b"a", actor.encode(), b"k", key.encode(), b"f", mark.encode(), b"e", events]
+    return b"%d-0" % version, [*fields, b"x", tag.encode(), *([b"h", head.encode()] if head else [])]
+
+
+@given(entries, st.booleans(), st.booleans())
+def test_an_entry_is_checked_alike_read_and_as_it_is_stored(entry: Recorded, is_first: bool, has_hash: bool) -> None:
+    previous = b"" if is_first else chain.genesis("t-1f-00000000000b")
+    head = chain.link(previous, TABLE, entry)
+    if has_hash:
+        entry = entry._replace(hash=chain.text(head))
+    id_, fields = as_stored(entry)
+    assert chain.checked_raw(previous, TABLE, (id_, fields)) == (head, entry.events)
+    turned = [part for pair in reversed(list(zip(fields[::2], fields[1::2], strict=True))) for part in pair]
+    assert chain.checked_raw(previous, TABLE, (id_, turned)) == (head, entry.events)
+    if has_hash:
+        changed = fields.copy()
+        changed[9] += b" "
+        for wrong in (changed, [*fields[:-1], chain.text(chain.genesis(TABLE)).encode()]):
+            with pytest.raises(BrokenStream, match=f"version {entry.version} "):
+                chain.checked_raw(previous, TABLE, (id_, wrong))
