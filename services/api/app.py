@@ -73,8 +73,7 @@ def create_app(
     document.describe_app(app, [
         players.blueprint, tables.blueprint, commands.blueprint, deals.blueprint, bank.blueprint, pushed.blueprint,
         operations.blueprint, deal_log.blueprint, document.blueprint,
-    ])
-    app.register_blueprint(pages.blueprint)  # They are for people, and no part of the document.
+    ], pages.blueprint)
     problems.register(app)  # After flask-smorest, whose own handlers say less.
     app.wsgi_app = Edge(  # type: ignore[method-assign]  # As Flask has it.
         app.wsgi_app, metrics=metrics, log=access_log(), origins=_origins(config)

@@ -18,6 +18,7 @@ from schemas.problems import KINDS
 from services.api import describe
 from services.api.backend import backend
 from services.api.lean import Response
+from services.api.page_document import describe_pages
 from services.api.problems import Problem
 
 JSON = "application/json"
@@ -47,8 +48,8 @@ Streams (`/v1/tables/{table}/stream`) and sockets (`/v1/tables/{table}/socket`) 
 blueprint = Blueprint("document", __name__, url_prefix="/v1", description="This document, keys and codes.")
 
 
-def describe_app(app: Flask, blueprints: list[Blueprint]) -> None:
-    """Register `blueprints` and describe them; the document is made once, at its first request."""
+def describe_app(app: Flask, blueprints: list[Blueprint], pages: flask.Blueprint) -> None:
+    """Register `blueprints` and `pages` and describe them; the document is made once, at its first request."""
     app.config.update(API_TITLE="Mariáš", API_VERSION="1", OPENAPI_VERSION="3.1.0")
     api = Api(app, spec_kwargs={"info": {"description": DESCRIPTION}, "security": [{"bearer": []}]})
     api.DEFAULT_ERROR_RESPONSE_NAME = None
@@ -56,6 +57,8 @@ def describe_app(app: Flask, blueprints: list[Blueprint]) -> None:
     _describe_commands(api, command_bodies())
     for each in blueprints:
         api.register_blueprint(each)
+    app.register_blueprint(pages)
+    describe_pages(app, api, pages.name)
     app.extensions["marias-document"] = cache(lambda: msgspec.json.encode(api.spec.to_dict()))
 
 
