@@ -1,4 +1,4 @@
-"""`marias demo`: a table of three bots, whose deals are told as they are played."""
+"""`marias demo`: a table of three players, whose deals are told as they are played, and proven fair at the end."""
 
 import http.client
 import json
@@ -11,7 +11,10 @@ from urllib.parse import urlsplit
 
 import click
 
+from engine.fairness.check import check_together, covers_the_deck
+from engine.fairness.shape import Unfair
 from services.cli.caller import Caller, Refused, Unreachable, answers
+from services.cli.demo_players import Player
 from services.cli.temporary import NotStarted, served
 from services.replay.story import Story
 
@@ -19,6 +22,7 @@ NAMES = ("Ana", "Bára", "Cyril")
 USUAL = "http://127.0.0.1:8000"
 SILENCE_SECONDS_MAX = 60.0
 RETRY_SECONDS = 1.0
+NOBODY: dict[str, Any] = {"to_act": ()}
 
 LOOK = """\
 Look at the same table yourself, in a browser: {url}/replay/{table}/1
@@ -36,9 +40,12 @@ Look at the same table yourself, in a browser: {url}/replay/{table}/1
 @click.option("--deals", type=click.IntRange(1, 1000), default=3, show_default=True,
               help="How many deals; three more while the first place is shared.")
 @click.option("--policy", type=click.Choice(["rule", "random"]), default="rule", show_default=True,
-              help="How the bots think.")
+              help="How the players think.")
 def demo(url: str | None, fresh: bool, deals: int, policy: str) -> None:
-    """Open a table of three bots and tell their deals here; Ctrl-C ends it.
+    """Let three players shuffle and play and tell their deals here; Ctrl-C ends it.
+
+    They are clients like any other: each gives a random number to every shuffle, sees what his seat may see, thinks as
+    a bot does, and at the end the proofs of the last deal are checked.
 
     \b
     Examples:
@@ -50,8 +57,10 @@ def demo(url: str | None, fresh: bool, deals: int, policy: str) -> None:
         with ExitStack() as running:
             _play(url or _server(running, fresh=fresh), deals, policy)
     except KeyboardInterrupt:
-        click.echo("\nstopped; the table plays on if its server does")
+        click.echo("\nstopped; its players have left the table")
         sys.exit(130)
+    except Unfair as fault:
+        raise click.ClickException(f"The deal was not fair: {fault.field} {fault.why}") from fault
     except (Unreachable, Refused, NotStarted) as error:
         raise click.ClickException(str(error)) from error
 
@@ -65,20 +74,46 @@ def _server(running: ExitStack, *, fresh: bool) -> str:
 
 
 def _play(url: str, deals: int, policy: str) -> None:
-    caller = Caller(url)
-    caller.token = caller.post("/v1/players", {"name": "Watcher"})["token"]
-    opened = caller.post(
-        "/v1/tables", {"game": "voleny", "deals": deals, "bots": [0, 1, 2], "bot_policy": policy, "auto_ready": True}
-    )
-    table = opened["table"]
-    click.echo(LOOK.format(url=caller.url, table=table, token=caller.token))
-    story = Story(NAMES)
-    for item in _follow(caller, table):
+    watcher = Caller(url)
+    watcher.token = watcher.post("/v1/players", {"name": "Watcher"})["token"]
+    players = [Player(url, name, policy) for name in NAMES]
+    opened = players[0].open({"game": "voleny", "deals": deals, "auto_ready": True})
+    click.echo(LOOK.format(url=watcher.url, table=opened, token=watcher.token))
+    try:
+        for seat, player in enumerate(players):
+            player.sit(opened, seat)
+        for player in players:
+            player.begin()
+        last = _told(watcher, opened, players)
+    except BaseException:
+        for player in players:
+            player.leave()
+        raise
+    click.echo(_proven(players, last))
+
+
+def _told(watcher: Caller, table: str, players: list[Player]) -> int:
+    """Tell the table from its first version to its end, and let whoever is awaited go on; gives the last deal."""
+    story, deal = Story(NAMES), 0
+    for item in _follow(watcher, table):
         for line in story.lines(item["events"]):
             click.echo(line)
         sys.stdout.flush()
+        deal = next((event["deal"] for event in item["events"] if event["type"] == "deal_started"), deal)
         if any(event["type"] == "table_finished" for event in item["events"]):
-            return
+            return deal
+        view = item.get("view", NOBODY)  # It comes with the last of what was missed.
+        for seat in {*view["to_act"], *view.get("fairness", {}).get("awaiting", ())}:
+            players[seat].go_on()
+    raise AssertionError("it is followed to its end")
+
+
+def _proven(players: list[Player], deal: int) -> str:
+    """What the proofs of the three show together. Raises Unfair."""
+    checked = check_together([player.proof(deal) for player in players])
+    given = sum(checked[0].given)
+    whole = "all 32 cards were opened, each once" if covers_the_deck(checked) else "the talon stays sealed"
+    return f"Deal {deal} was fair: {given} of {len(players)} players gave numbers to the shuffle; {whole}."
 
 
 def _follow(caller: Caller, table: str) -> Iterator[dict[str, Any]]:
@@ -100,9 +135,8 @@ def _stream(caller: Caller, table: str, after: int) -> Iterator[dict[str, Any]]:
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     line = kind(parts.hostname or "", parts.port, timeout=SILENCE_SECONDS_MAX)
     try:
-        line.request(
-            "GET", f"/v1/tables/{table}/stream?after={after}", headers={"Authorization": f"Bearer {caller.token}"}
-        )
+        path = f"/v1/tables/{table}/stream?after={after}&views=whole"
+        line.request("GET", path, headers={"Authorization": f"Bearer {caller.token}"})
         for row in line.getresponse():
             if row.startswith(b"data: "):
                 yield json.loads(row[6:])
