@@ -180,8 +180,7 @@ def _running(config: Config, listening: Listening, passwords: Mapping[str, str])
 def _greeting(config: Config, listening: Listening) -> str:
     return (
         f"ready on {listening.http} (docs: {listening.http}/v1/docs)\n"
-        f"see a deal again, or where chips came from: {listening.http}/replay\n"
-        f"data in {config.data}; stop with Ctrl-C\n"
+        f"see deals again: {listening.http}/replay; data in {config.data}; stop with Ctrl-C\n"
         f"try it: {_marias()} demo, or curl -s -X POST {listening.http}/v1/players "
         "-H 'Content-Type: application/json' -d '{\"name\": \"Ana\"}'"
     )

@@ -87,6 +87,7 @@ def test_it_says_where_it_is_ready_and_how_to_try_it_and_no_more(data):
         said = server.said()
     address = r"http://127\.0\.0\.1:\d+"
     assert re.search(rf"^ready on {address} \(docs: {address}/v1/docs\)$", said, re.MULTILINE)
+    assert re.search(rf"^see deals again: {address}/replay; ", said, re.MULTILINE)
     assert "Ctrl-C" in said
     assert "curl" in said
     assert len(said.splitlines()) == 3, "quiet unless asked"
