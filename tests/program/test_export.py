@@ -1,8 +1,10 @@
 """Exports of a running system, by pipes and into files, and back again."""
 
 import csv
+import hashlib
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +13,10 @@ import urllib.request
 
 import msgspec
 import pytest
+import zstandard
 
+from services.store import chain
+from services.store.history import recorded
 from tests import sources
 from tests.program.running import Running, until
 from tests.weighed import GROWTH_MIB_MAX, is_refused
@@ -113,6 +118,95 @@ def test_a_table_is_one_file_that_is_proven_and_goes_elsewhere(server, table, tm
     added = piped(server, f"marias archive add {file} --to {other}").decode()
     assert f"deals of {table['id']} added to {other}" in added
     assert piped(server, f"marias archive verify {other}").endswith(f"of 1 tables are whole in {other}\n".encode())
+
+
+@pytest.fixture(scope="module")
+def proven(server, table, tmp_path_factory):
+    """The table in a file, written once all of its deals are in a signed head, and the keys as they are served."""
+    folder = tmp_path_factory.mktemp("proven")
+    bearer, deals = table["bearer"], len(deals_of(server, table, table["bearer"]))
+    until(lambda: server.call("GET", "/v1/log/head?now=true", **bearer)[0] == 200)
+    path = f"/v1/log/inclusion?table={table['id']}&deal={deals}"
+    until(lambda: server.call("GET", path, **bearer)[0] == 200)
+    served = server.call("GET", "/v1/.well-known/jwks.json")[1]
+    (folder / "jwks.json").write_bytes(msgspec.json.encode(served))
+    piped(server, f"marias export table {table['id']} --out {folder / 'table'}")
+    return folder
+
+
+def verified(server, file, keys, status=0):
+    """What is said of a table's file, held against keys that were fetched."""
+    command = f"marias archive verify {file} --keys {keys} 2>&1"
+    return piped(server, command, status).decode()
+
+
+def frames_of(packed):
+    """The frames of a file, unpacked."""
+    found = []
+    while packed:
+        reader = zstandard.ZstdDecompressor().decompressobj()
+        found.append(reader.decompress(packed))
+        packed = reader.unused_data
+    return found
+
+
+def packed_again(frames):
+    return b"".join(map(zstandard.ZstdCompressor().compress, frames))
+
+
+def test_a_file_of_a_served_table_is_proven_by_the_served_keys_alone(server, table, proven, tmp_path):
+    told = verified(server, proven / "table", proven / "jwks.json")
+    assert re.search(rf"(\d+) of \1 deals are in the log .*keys of {proven / 'jwks.json'}", told), told
+    other = {"keys": [each for each in msgspec.json.decode((proven / "jwks.json").read_bytes())["keys"]
+                      if not each["kid"].startswith("receipts.")]}
+    (tmp_path / "other.json").write_bytes(msgspec.json.encode(other))
+    assert "the head of the log is not signed" in verified(server, proven / "table", tmp_path / "other.json", 1)
+
+
+def written_anew(frames):
+    """The last deal with another key of a command, and every hash after it made to fit."""
+    header, *lines = map(msgspec.json.decode, frames[-2].splitlines())
+    lines[1]["k"] = "another"
+    previous = chain.digest(header["previous"])
+    for line in lines:
+        flat = [part.encode() for name, value in line.items() if name != "id" for part in (name, value)]
+        previous = chain.link(previous, header["table"], recorded((line["id"].encode(), flat)))
+        line["h"] = chain.text(previous)
+    body = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+    header |= {"head": chain.text(previous), "sha256": hashlib.sha256(body).hexdigest()}
+    end = msgspec.json.decode(frames[-1]) | {"head": chain.text(previous)}
+    return [*frames[:-2], msgspec.json.encode(header) + b"\n" + body, msgspec.json.encode(end) + b"\n"]
+
+
+def other_path(frames):
+    end = msgspec.json.decode(frames[-1])
+    first = end["proof"]["deals"][0]
+    first["path"] = ["A" * 43 for _ in first["path"]]
+    return [*frames[:-1], msgspec.json.encode(end) + b"\n"]
+
+
+def later_head(frames):
+    end = msgspec.json.decode(frames[-1])
+    end["proof"]["at"] += 1
+    return [*frames[:-1], msgspec.json.encode(end) + b"\n"]
+
+
+@pytest.mark.parametrize(("change", "says"), [
+    (written_anew, "is not leaf"),
+    (other_path, "deal 1 is not leaf"),
+    (later_head, "signed was"),
+    (lambda frames: [frames[0], *frames[2:]], "deal 1 from version 1 on is missing"),
+    (lambda frames: frames[:-1], "it is cut off"),
+    (lambda frames: [*frames[:1], frames[1].replace(b"deal_ended", b"deal_Ended", 1), *frames[2:]], "SHA-256"),
+])
+def test_a_changed_copy_of_it_is_refused_with_the_reason(server, proven, tmp_path, change, says):
+    frames = frames_of((proven / "table").read_bytes())
+    (tmp_path / "same").write_bytes(packed_again(frames))
+    assert "is whole in" in verified(server, tmp_path / "same", proven / "jwks.json")
+    (tmp_path / "changed").write_bytes(packed_again(change(frames)))
+    told = verified(server, tmp_path / "changed", proven / "jwks.json", 1)
+    assert says in told
+    assert "Traceback" not in told
 
 
 def test_ledgers_say_what_the_api_says(server, table):
