@@ -255,10 +255,8 @@ class Bank:
 
 def _all_accounts(redis: Redis) -> list[str]:
     """Every account: players before the house of their partition, whose grants are then in its account for certain."""
-    patterns = ("m:{p??}:acct:*", "m:{p??}:post:*", "m:{p??}:tr:*")
-    found = {
-        name.decode().rpartition(":")[2] for pattern in patterns for page in scan_keys(redis, pattern) for name in page
-    }
+    names = (name.decode() for page in scan_keys(redis, "m:{p??}:[apt]*:*") for name in page)  # One walk for all kinds.
+    found = {name.rpartition(":")[2] for name in names if name.split(":")[2] in ("acct", "post", "tr")}
     return sorted(found, key=lambda account: (account.endswith("-house"), account))
 
 

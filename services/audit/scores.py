@@ -31,12 +31,8 @@ class Scores:
     def audit(self) -> Iterator[Fault]:
         """All faults of scores. Raises StoreUnavailable."""
         expected = self._notes.scores()
-        stored = {
-            name.decode().rpartition(":")[2]
-            for kind in ("bal", "score")
-            for page in scan_keys(self._redis, f"pj:{{p??}}:{kind}:*")
-            for name in page
-        }
+        names = (name.decode() for page in scan_keys(self._redis, "pj:{p??}:[bs][ac][lo]*:*") for name in page)
+        stored = {name.rpartition(":")[2] for name in names if name.split(":")[2] in ("bal", "score")}
         for player in sorted(stored | expected.keys()):
             try:
                 yield from self._player(player, expected.get(player, Scored(player, 0, 0)))
