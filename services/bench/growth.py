@@ -30,7 +30,7 @@ GROUP = 6
 IDLE = (10, 1_000, 10_000)
 AGES = (1, 30, 300)
 PARTITIONS = keys.all_partitions()
-LOAD = Load(tables=GROUP, transport="ws", views="patch", seconds=0, rounds=0, warm_up=0, seed=1)
+LOAD = Load(tables=GROUP, transport="ws", views="patch", nonces=False, seconds=0, rounds=0, warm_up=0, seed=1)
 
 
 class Row(NamedTuple):

@@ -1,5 +1,6 @@
 """Players that play a random legal move as soon as they see that it is to them; all in one loop."""
 
+import os
 import random
 import selectors
 import time
@@ -8,8 +9,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from services.bench.wires import Message, Wire
+from engine.fairness.commitments import commitment_to
+from services.bench.wires import Fairness, Message, Wire
 
+NONCE_BYTES = 32
 SILENCE_SECONDS_MAX = 15.0
 SEATS = 3
 
@@ -52,18 +55,49 @@ class Table:
             self.tally.latencies.append(time.perf_counter() - sent)
 
 
+class Nonces:
+    """The numbers that the player at `seat` gives to the shuffles, one for each deal."""
+
+    def __init__(self, seat: int) -> None:
+        self._seat = seat
+        self._nonce = os.urandom(NONCE_BYTES)
+        self._deal = 0
+
+    def ready(self) -> bytes:
+        """The first word at a table."""
+        return b'{"type":"ready","nonce_commitment":"%b"}' % self._commitment()
+
+    def reveal(self, asked: Fairness) -> bytes | None:
+        """The number, if it is asked for and was not sent; with it comes the commitment to the next one."""
+        if self._seat not in asked.awaiting or asked.deal <= self._deal:
+            return None
+        told, self._nonce, self._deal = self._nonce.hex().encode(), os.urandom(NONCE_BYTES), asked.deal
+        return b'{"type":"reveal","nonce":"%b","next_commitment":"%b"}' % (told, self._commitment())
+
+    def _commitment(self) -> bytes:
+        return commitment_to(self._nonce).hex().encode()
+
+
 class Player:
-    """One client. Only one seat is to act at a time: a move it makes at version n makes version n + 1."""
+    """One client. Only one seat is to act at a time: a move it makes at version n makes version n + 1.
 
-    __slots__ = ("_legal", "_number", "_random", "_table", "_version", "wire")
+    With `nonces` it shuffles along, which no move counts.
+    """
 
-    def __init__(self, table: Table, wire: Wire, choice: random.Random) -> None:
+    __slots__ = ("_legal", "_nonces", "_number", "_random", "_table", "_version", "wire")
+
+    def __init__(self, table: Table, wire: Wire, choice: random.Random, nonces: Nonces | None = None) -> None:
         self.wire = wire
+        self._nonces = nonces
         self._table = table
         self._random = choice
         self._number = 0
         self._version = 0
         self._legal: list[msgspec.Raw] = []
+
+    def begin(self) -> None:
+        """Be ready."""
+        self.command(self._nonces.ready() if self._nonces else b'{"type":"ready"}')
 
     def command(self, command: bytes) -> None:
         """Send something that is not counted."""
@@ -80,6 +114,8 @@ class Player:
             view = message.view or message.patch
             if view is not None and message.version > self._version:
                 self._version = message.version
+                if self._nonces and view.fairness is not None and (told := self._nonces.reveal(view.fairness)):
+                    self.command(told)
                 self._legal = self._legal if view.legal is None else view.legal
                 if self._legal:
                     self._table.moved(message.version + 1)

@@ -16,7 +16,7 @@ import click
 from redis import Redis
 
 from services.bench import machine
-from services.bench.players import SEATS, Player, Room, Table, Tally
+from services.bench.players import SEATS, Nonces, Player, Room, Table, Tally
 from services.bench.wires import WIRES, Place
 from services.cli.caller import Caller, Refused, Unreachable
 from services.cli.temporary import NotStarted, Temporary, served
@@ -32,6 +32,7 @@ class Load:
     tables: int
     transport: str
     views: str
+    nonces: bool
     seconds: float
     rounds: int
     warm_up: float
@@ -82,6 +83,7 @@ class Result:
               help="ws: one WebSocket a client; http: POST and a stream of events.")
 @click.option("--views", type=click.Choice(["patch", "whole"]), default="patch", show_default=True,
               help="Whether each message brings the whole view or what changed in it.")
+@click.option("--nonces", is_flag=True, help="Every player gives a number to every shuffle, as cautious clients do.")
 @click.option("--seconds", type=click.FloatRange(min=0.5), default=10.0, show_default=True, help="Length of a round.")
 @click.option("--rounds", type=click.IntRange(1, 99), default=3, show_default=True, help="Rounds; medians are shown.")
 @click.option("--warm-up", type=click.FloatRange(min=0.0), default=2.0, show_default=True, help="Seconds not counted.")
@@ -194,11 +196,11 @@ def _enter(places: list[list[Place]], load: Load, tally: Tally) -> Room:
     players = []
     for three in places:
         shared = Table(tally)
-        for place in three:
+        for seat, place in enumerate(three):
             wire = WIRES[load.transport](place, _version(place), load.views)
-            players.append(Player(shared, wire, choice))
+            players.append(Player(shared, wire, choice, Nonces(seat) if load.nonces else None))
     for player in players:
-        player.command(b'{"type":"ready"}')
+        player.begin()
     return Room(players)
 
 
@@ -253,7 +255,8 @@ def _print(result: Result) -> None:
     from rich.table import Table as Grid
 
     load = result.load
-    title = f"{load['tables']} tables, {load['transport']}, views {load['views']}, {result.store}"
+    nonces = ", players shuffle along" if load["nonces"] else ""
+    title = f"{load['tables']} tables, {load['transport']}, views {load['views']}{nonces}, {result.store}"
     grid = Grid(title=title, title_justify="left")
     grid.add_column("figure")
     grid.add_column("median", justify="right")

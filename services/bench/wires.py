@@ -20,10 +20,18 @@ class Receipt(msgspec.Struct):
     code: str = ""
 
 
+class Fairness(msgspec.Struct):
+    """The seats whose numbers the shuffle of `deal` waits for."""
+
+    deal: int
+    awaiting: list[int] = []
+
+
 class View(msgspec.Struct):
     """Of the view, or of a patch of it, only what a player needs who does not think; None: as before."""
 
     legal: list[msgspec.Raw] | None = None
+    fairness: Fairness | None = None
 
 
 class Message(msgspec.Struct):

@@ -8,26 +8,31 @@ from pathlib import Path
 
 import pytest
 
+from engine.fairness.commitments import commitment_to
 from services.bench import machine
-from services.bench.wires import _frame
+from services.bench.players import Nonces
+from services.bench.wires import Fairness, _frame
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.server
 @pytest.mark.slow
-@pytest.mark.parametrize("transport", ["ws", "http"])
-@pytest.mark.parametrize("views", ["patch", "whole"])
-def test_a_small_bench_counts_moves_latency_cpu_and_bytes(transport: str, views: str) -> None:
+@pytest.mark.parametrize(("transport", "views", "more"), [
+    ("ws", "patch", []), ("ws", "whole", []), ("http", "patch", []), ("http", "whole", []),
+    ("ws", "patch", ["--nonces"]), ("ws", "whole", ["--nonces"]),
+])
+def test_a_small_bench_counts_moves_latency_cpu_and_bytes(transport: str, views: str, more: list[str]) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "JOBS_REDIS_URL")}
     done = subprocess.run(
         [sys.executable, "-m", "services.cli", "bench", "table", "--tables", "2", "--transport", transport, "--views",
-         views, "--seconds", "1", "--rounds", "2", "--warm-up", "0", "--json"],
+         views, "--seconds", "1", "--rounds", "2", "--warm-up", "0", "--json", *more],
         cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400, check=False,
     )
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
     assert figures["refused"] == {}
+    assert figures["load"]["nonces"] == bool(more)
     assert len(figures["rounds"]) == 2
     for each in figures["rounds"]:
         assert each["moves_per_second"] > 0
@@ -35,9 +40,23 @@ def test_a_small_bench_counts_moves_latency_cpu_and_bytes(transport: str, views:
         assert each["bytes_per_client_and_move"] > 50
     assert figures["store_bytes_per_table"] > 0
     # The limit of 7,500 is held in tests/push/test_replay.py: here chance may double as often as the rules let it.
-    assert 9_000 > figures["resume_bytes"] > figures["view_bytes"] > 0
+    # A shuffle with numbers tells more: commitments, and the salt of each card that was played.
+    assert (14_000 if more else 9_000) > figures["resume_bytes"] > figures["view_bytes"] > 0
     if sys.platform == "linux":
         assert {"front", "worker", "store", "total"} <= figures["cpu"].keys()
+
+
+def test_a_player_gives_each_shuffle_the_number_that_was_committed_to() -> None:
+    nonces = Nonces(1)
+    committed = json.loads(nonces.ready())["nonce_commitment"]
+    for deal in (1, 2):
+        assert nonces.reveal(Fairness(deal, [0, 2])) is None
+        told = nonces.reveal(Fairness(deal, [1, 2]))
+        assert told is not None
+        said = json.loads(told)
+        assert commitment_to(bytes.fromhex(said["nonce"])).hex() == committed
+        assert nonces.reveal(Fairness(deal, [1])) is None, "that it is told once"
+        committed = said["next_commitment"]
 
 
 @pytest.mark.parametrize(("buffer", "start", "found"), [
