@@ -1,8 +1,10 @@
 """The page of a table's chips: what lies at each seat, what each deal paid, and the event it comes from."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
+from services.pages.chips import Row, dots_html, rows_html
 from services.pages.frames import names_in
 from services.pages.plot import SIZES, Standing, plot
 from services.pages.rendering import Page, render
@@ -22,14 +24,6 @@ class Paid(NamedTuple):
     seats: tuple[dict[str, Any] | None, ...] | None = None
 
 
-class Row(NamedTuple):
-    """A deal in the table, with who sat there."""
-
-    paid: Paid
-    balances: tuple[int, ...]
-    names: tuple[str, ...]
-
-
 def bank_page(page: Page, table: str, view: dict[str, Any], balances: Sequence[int], deals: Sequence[Paid]) -> str:
     """HTML of the bank of `table`, which looks like `view` now: all `deals` in the plot, a page of them below it.
 
@@ -39,17 +33,20 @@ def bank_page(page: Page, table: str, view: dict[str, Any], balances: Sequence[i
     standings = standings_of(balances, deals)
     before = page.query.get("before", "")
     until = int(before) if before.isdecimal() and len(before) < 10 else None
-    rows = [
-        Row(paid, standing.balances, tuple(names_in({"seats": paid.seats}, page.labels)) if paid.seats else tuple(now))
-        for paid, standing in zip(deals, standings[1:], strict=True)
-        if until is None or paid.deal < until
-    ]
+    told = [each for each in zip(deals, standings[1:], strict=True) if until is None or each[0].deal < until]
+    rows = [_row(page, paid, standing, now) for paid, standing in reversed(told[-ROWS_MAX:])]
     return render(
         "bank.html", page, table=table, names=now, balances=balances,
-        is_free=view["stake"] == "free", rows=rows[-ROWS_MAX:][::-1],
-        older=rows[-ROWS_MAX].paid.deal if len(rows) > ROWS_MAX else None, is_last=until is None,
-        plots=[plot(standings, kind) for kind in SIZES] if deals else [],
+        rows=rows_html(page, table, rows, is_free=view["stake"] == "free"),
+        older=rows[-1].deal if len(told) > ROWS_MAX else None, is_last=until is None,
+        plots=[plot(standings, kind) for kind in SIZES] if deals else [], dots=partial(dots_html, page, table),
     )
+
+
+def _row(page: Page, paid: Paid, standing: Standing, now: Sequence[str]) -> Row:
+    """A deal in the table, with who sat there then, as far as that is known."""
+    names = names_in({"seats": paid.seats}, page.labels) if paid.seats else now
+    return Row(paid.deal, paid.payments, standing.balances, tuple(names), paid.version, paid.at)
 
 
 def _last_seats(now: Sequence[dict[str, Any] | None], deals: Sequence[Paid]) -> list[dict[str, Any] | None]:
