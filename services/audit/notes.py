@@ -63,16 +63,28 @@ class Notes:
         self.file = file
         try:
             self._base = sqlite3.connect(":memory:" if file is None else file, isolation_level=None)
+        except sqlite3.Error as error:
+            raise NotOurs(f"{file} cannot be the state of an audit: {error}") from error
+        try:
+            known = self._known(subject)
+        except BaseException:
+            self._base.close()
+            raise
+        self.is_resumed = known != ""
+        self.set_fact("subject", subject)
+
+    def _known(self, subject: str) -> str:
+        """What this file was about so far; "" if it is new. Raises NotOurs."""
+        try:
             self._base.execute("PRAGMA synchronous = OFF")
             self._base.executescript(_SCHEMA)
             known = self.fact("subject")
         except sqlite3.DatabaseError as error:
-            raise NotOurs(f"{file} is not the state of an audit: {error}") from error
+            raise NotOurs(f"{self.file} is not the state of an audit: {error}") from error
         if known not in ("", subject):
-            raise NotOurs(f"{file} is the state of an audit of {known}, not of {subject}. "
+            raise NotOurs(f"{self.file} is the state of an audit of {known}, not of {subject}. "
                           "Take another --resume file, or begin anew with --fresh.")
-        self.is_resumed = known != ""
-        self.set_fact("subject", subject)
+        return known
 
     def close(self, *, is_done: bool) -> None:
         """Let go of the file; it is needed no more once the audit `is_done`."""

@@ -20,9 +20,12 @@ Contents = dict[bytes, tuple[bytes, object]]
 
 
 @pytest.fixture(scope="session")
-def standing(tmp_path_factory: pytest.TempPathFactory) -> Town:
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     """The town as it was built."""
-    return built(tmp_path_factory.mktemp("town") / "archive")
+    town = built(tmp_path_factory.mktemp("town") / "archive")
+    yield town
+    if town.known is not None:
+        town.known.close(is_done=True)
 
 
 @pytest.fixture

@@ -52,6 +52,7 @@ def test_deals_that_are_archived_and_still_in_the_stream_are_compared(town: Town
 def test_without_the_archive_it_is_said_what_could_not_be_read(town: Town, tmp_path: Path) -> None:
     notes = Notes(None, "all")
     report = audit(Installation(town.redis, None, PARTITIONS), notes, lambda *_: None)
+    notes.close(is_done=True)
     assert [each.partition(":")[0] for each in report.missing] == [FREE]
     assert report.tables == 2
     assert report.faults == []
@@ -145,6 +146,8 @@ def test_the_state_of_another_audit_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("anything that is long enough to be looked at" * 99)
     with pytest.raises(NotOurs, match="not the state"):
         Notes(tmp_path / "text", "all")
+    with pytest.raises(NotOurs, match="cannot be the state"):
+        Notes(tmp_path, "all")
 
 
 def test_the_command_audits_an_archive_without_any_store(town: Town, tmp_path: Path) -> None:

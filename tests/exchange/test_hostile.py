@@ -217,7 +217,7 @@ def test_a_folder_of_bad_files_weighs_no_more_than_a_few(tmp_path):
         b"<Hra " + b" ".join(b"a%d='x'" % number for number in range(20_000)) + b"/>",
     ]
     weights = []
-    for count in (1, 40 if HEAVY else 4):
+    for count in (4, 60 if HEAVY else 24):
         folder = tmp_path / f"{count}"
         folder.mkdir()
         for number in range(count):
@@ -226,7 +226,7 @@ def test_a_folder_of_bad_files_weighs_no_more_than_a_few(tmp_path):
         ended = marias(tmp_path, "import", str(folder))
         assert is_refused(ended, f"{count * len(bombs)} files: 0 accepted, 0 partial, {count * len(bombs)} refused")
         weights.append(ended.mib)
-    assert weights[1] - weights[0] < 20, weights
+    assert weights[1] - weights[0] < 30, weights  # The bytes of the files alone are more.
 
 
 def test_ctrl_c_leaves_no_file_of_records(tmp_path):

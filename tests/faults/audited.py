@@ -46,7 +46,9 @@ def check_audit(redis: Redis, partitions: Sequence[str], beside: Beside, verdict
     """The whole audit: each of its faults is a violation, and whatever it could not read."""
     open_key = partial(open_sealed, beside.private) if beside.private else None
     place = Installation(redis, beside.archive, partitions, open_key, beside.kept)
-    report = audit(place, Notes(None, "the whole run"), lambda *_: None)
+    notes = Notes(None, "the whole run")
+    report = audit(place, notes, lambda *_: None)
+    notes.close(is_done=True)
     verdict.audited = report.deals
     for fault in report.faults:
         verdict.add("audit", fault.line())
