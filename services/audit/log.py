@@ -3,6 +3,7 @@
 The lines are read first and the leaves last: a log only grows, so that these have what those tell.
 """
 
+import time
 from collections.abc import Iterator, Sequence
 from itertools import chain as joined
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from services.transparency.leaves import Told, read
 from services.transparency.outside import Outside
 
 PAGE = 1_000
+TRIES_MAX, PAUSE_SECONDS = 5, 0.1
 
 
 class Kept(NamedTuple):
@@ -54,7 +56,7 @@ def of_store(redis: Redis, kept: Kept | None, outside: Head | None, notes: Notes
     faults: list[Fault] = []
     size = 0
     try:
-        state = deal_log.state(redis)
+        state = state_since(redis, outside)
         size = state.size
         signed, wrong = signed_in_store(state, kept)
         faults += wrong
@@ -70,6 +72,17 @@ def of_store(redis: Redis, kept: Kept | None, outside: Head | None, notes: Notes
         told = wrong_type(error) if isinstance(error, ResponseError) else repr(error)
         faults.append(fault(log_keys.state(), "type", "the log of finished deals", told))
     return size, faults
+
+
+def state_since(redis: Redis, outside: Head | None) -> deal_log.State:
+    """How the log stands. A head is kept outside a moment before the store has it, and that moment is waited for."""
+    state = deal_log.state(redis)
+    for _ in range(TRIES_MAX):
+        if outside is None or state.signed >= outside.size:
+            break
+        time.sleep(PAUSE_SECONDS)
+        state = deal_log.state(redis)
+    return state
 
 
 def sizes(state: deal_log.State, kept: Kept | None, outside: Head | None, signed: Head | None) -> Iterator[Fault]:

@@ -12,7 +12,7 @@ from redis.exceptions import ResponseError
 
 from engine import merkle
 from services.audit.fault import Fault, Found, wrong_type
-from services.audit.log import Kept, apart, fault, leaf_told, signed_in_store, sizes
+from services.audit.log import Kept, apart, fault, leaf_told, signed_in_store, sizes, state_since
 from services.audit.notes import Notes
 from services.store import chain, deal_log, log_keys
 from services.store.wire import ask, ask_many, fields_of, first_error
@@ -35,7 +35,7 @@ def of_table(redis: Redis, kept: Kept | None, table: str, notes: Notes) -> tuple
     size = 0
     try:
         outside = _last_outside(kept)
-        state = deal_log.state(redis)
+        state = state_since(redis, outside)
         size = state.size
         signed, faults = signed_in_store(state, kept)
         faults += sizes(state, kept, outside, signed)
