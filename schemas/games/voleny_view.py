@@ -14,6 +14,7 @@ from engine.cards import CARDS, cards_of
 from engine.games.voleny.commands import Move, PlayCard, discards, play
 from engine.games.voleny.legal import discardable, legal
 from engine.games.voleny.playing import cards_open
+from engine.games.voleny.rules import SEATS
 from engine.games.voleny.state import Discarding, Playing, State
 from engine.games.voleny.view import Cards, Public, own
 from engine.notation import CODES
@@ -46,8 +47,19 @@ def public_bytes(view: Public, phase: str) -> bytes:
     return b"".join((head, told, result, _declared(view.game)))
 
 
-def private_bytes(deal: State, seat: int) -> bytes:
-    """What only `seat` may know."""
+def private_bytes(deal: State) -> tuple[bytes, ...]:
+    """What only each seat may know, by seat."""
+    if isinstance(deal, Playing):
+        acting, left = deal.seat, deal.left
+        return tuple([
+            b'"seat":%d,"hand":[%b],"legal":[%b]'
+            % (seat, _joined(_HANDS, hand & left), _legal(deal) if seat == acting else b"")
+            for seat, hand in enumerate(deal.contract.hands)
+        ])
+    return tuple([_private(deal, seat) for seat in range(SEATS)])
+
+
+def _private(deal: State, seat: int) -> bytes:
     hand, trump_card = own(deal, seat)
     trump = b"" if trump_card is None else b'"trump_card":"%b",' % CODES[trump_card].encode()
     moves = _legal(deal) if deal.seat == seat else b""

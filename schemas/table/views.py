@@ -4,7 +4,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from engine.table import SEATS, Table
+from engine.table import Table
+from engine.table.play import GAMES
 from engine.table.state import Fairness, Occupant, Session, game_of, settings
 from engine.table.view import PublicSession, Seated, public_deadline, public_session
 from schemas.games.voleny_rules import kept_rules
@@ -42,7 +43,7 @@ def view_fragments(table: Table, version: int) -> Fragments:
     return Fragments(
         b'"version":%d,%b' % (version, _play(table)),
         _about(table.session),
-        tuple([_private(table, seat) for seat in range(SEATS)]),
+        _private(table),
     )
 
 
@@ -128,6 +129,9 @@ def _seated(seat: Seated) -> dict[str, object]:
     return here | {"away": True} if seat.away else here
 
 
-def _private(table: Table, seat: int) -> bytes:
-    """Nothing between deals, as somebody else may hold the seat by then."""
-    return private_bytes(table.state if table.session.stage == "deal" else game_of(table.session).initial, seat)
+def _private(table: Table) -> tuple[bytes, ...]:
+    """Nothing between deals, as somebody else may hold the seats by then."""
+    return private_bytes(table.state) if table.session.stage == "deal" else _NOBODYS
+
+
+_NOBODYS: Final = private_bytes(GAMES["voleny"].initial)

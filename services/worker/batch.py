@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from services.envelope import Forged
@@ -226,6 +227,11 @@ def _aside(place: Position) -> Position:
 
 def _place(partition: str, fence: str, previous: str, command: Command) -> Position:
     """A forged entry may name a table of another partition: what is said of it stays in this one."""
-    known = keys.is_table_id(command.aggregate) or keys.is_player_id(command.aggregate)
-    aggregate = command.aggregate if known and keys.partition_of(command.aggregate) == partition else f"x-{partition}"
+    aggregate = _within(partition, command.aggregate)
     return Position(aggregate, fence, previous, command.id, command.actor, command.key, command.fingerprint)
+
+
+@lru_cache(maxsize=8192)
+def _within(partition: str, aggregate: str) -> str:
+    known = keys.is_table_id(aggregate) or keys.is_player_id(aggregate)
+    return aggregate if known and keys.partition_of(aggregate) == partition else f"x-{partition}"

@@ -79,6 +79,8 @@ class Private(NamedTuple):
 
 def public(deal: State) -> Public:
     """What everybody may know."""
+    if isinstance(deal, Playing):  # Mostly it is.
+        return _played(deal)
     match deal:
         case Undealt():
             return Public("over", None, ())
@@ -95,8 +97,6 @@ def public(deal: State) -> Public:
             return Public("announce", dealer, to_act(deal), declarer=deal.seat, game="colour", trump=trump)
         case Doubling():
             return _doubled(deal)
-        case Playing():
-            return _played(deal)
         case Over():
             return _over(deal)
         case _:
