@@ -67,17 +67,20 @@ def add(folder: Path, deals: Iterable[Deal]) -> int:
     Raises BadArchive when it holds another deal in the place of one, or would have a hole; OSError.
     """
     added = 0
+    there: dict[int, File] | None = None
+    last = 0
     for deal in deals:
-        there = files(folder, deal.table)
-        same = next((file for file in there if file.deal == deal.deal), None)
-        if same is not None:
+        if there is None:
+            there = {file.deal: file for file in files(folder, deal.table)}
+            last = max((file.last for file in there.values()), default=0)
+        if (same := there.get(deal.deal)) is not None:
             if list(read(same).entries) != list(deal.entries):
                 raise BadArchive(f"{same.path}: it holds another deal {deal.deal} than the one to be added")
             continue
-        if deal.first != (there[-1].last if there else 0) + 1:
+        if deal.first != last + 1:
             raise BadArchive(f"deal {deal.deal} of {deal.table} does not follow what is in {folder}")
         write(folder, [deal])
-        added += 1
+        added, last = added + 1, deal.last
     return added
 
 

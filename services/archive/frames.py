@@ -31,8 +31,6 @@ class Frames:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._ahead = b""
-        self.packed = b""
-        """The packed bytes of the frame whose lines were all read."""
 
     def begin(self) -> bool:
         """Is there another frame? Raises BadArchive when something else follows."""
@@ -67,20 +65,18 @@ class Frames:
             if size > BYTES_MAX:
                 raise BadArchive(f"it cannot be read: it unpacks to {size} bytes, and {BYTES_MAX} are the most")
             unpack = zstandard.ZstdDecompressor(max_window_size=WINDOW_MAX).decompressobj()
-            taken = bytearray()
-            total = 0
+            taken = total = 0
             while not unpack.eof:
                 if not self._ahead:
                     raise BadArchive("it cannot be read: it is cut off")
-                taken += self._ahead
+                taken += len(self._ahead)
                 piece = unpack.decompress(self._ahead)
                 total += len(piece)
-                _expect_plain(total, len(taken))
+                _expect_plain(total, taken)
                 yield piece
                 self._ahead = self._file.read(_PIECE) if not unpack.eof else unpack.unused_data
         except zstandard.ZstdError as error:
             raise BadArchive(f"it cannot be read: {error}") from error
-        self.packed = bytes(taken[: len(taken) - len(self._ahead)])
 
 
 def _expect_plain(unpacked: int, packed: int) -> None:

@@ -55,11 +55,10 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Part(NamedTuple):
-    """A finished deal, or the rest after the last one; `packed` is its frame."""
+    """A finished deal, or the rest after the last one."""
 
     deal: Deal
     is_finished: bool
-    packed: bytes
 
 
 _decode_beginning = msgspec.json.Decoder(Beginning).decode
@@ -96,10 +95,10 @@ def _parts(table: str, entries: Iterable[RawEntry]) -> Iterator[Part]:
         kept.append(entry)
         ended = ended_deal(entry)
         if ended is not None:
-            yield Part(Deal(table, number := ended, kept), True, b"")
+            yield Part(Deal(table, number := ended, kept), True)
             kept = []
     if kept:
-        yield Part(Deal(table, number + 1, kept), False, b"")
+        yield Part(Deal(table, number + 1, kept), False)
 
 
 def parts(file: BinaryIO) -> Iterator[Part | End]:
@@ -131,7 +130,7 @@ def parts(file: BinaryIO) -> Iterator[Part | End]:
             raise BadArchive(f"{where}: {error}") from error
         is_finished = form == DEAL
         seen = msgspec.structs.replace(seen, version=deal.last, deals=seen.deals + is_finished, head=deal.head)
-        yield Part(deal, is_finished, frames.packed)
+        yield Part(deal, is_finished)
     if form != END:
         raise BadArchive(f"after version {seen.version}: it is cut off: its end is missing")
 

@@ -2,6 +2,8 @@
 
 import importlib
 import sys
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -100,6 +102,27 @@ marias = Commands(
         "front": Entry("services.cli.roles", "front", "One role: API and push in one process on one port."),
     },
 )
+
+
+def _say_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Of the installed package, else of the sources that this runs from."""
+    if not wanted:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        found = version("marias")
+    except PackageNotFoundError:
+        with (Path(__file__).parents[2] / "pyproject.toml").open("rb") as file:
+            found = tomllib.load(file)["project"]["version"]
+    click.echo(f"marias {found}")
+    ctx.exit()
+
+
+marias.params.append(click.Option(
+    ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_say_version,
+    help="Say which version this is, and exit.",
+))
 
 
 def main() -> None:

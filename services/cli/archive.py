@@ -10,6 +10,7 @@ import click
 
 from services.cli.log import restored
 from services.cli.progress import show
+from services.cli.words import a_table, amount
 from services.config import Config
 
 if TYPE_CHECKING:
@@ -43,20 +44,18 @@ def archive() -> None:
 
 @archive.command(short_help="Archive finished deals now, and trim the store.")
 @_data
-@click.option("--table", help="Only this table.")
+@click.option("--table", callback=a_table, help="Only this table.")
 @click.option("--all", "every", is_flag=True, help="Every table.")
 def run(data: Path | None, table: str | None, every: bool) -> None:
     """Archive finished deals now, and trim what is archived. Safe while the system runs."""
     from services.archive.make import archive as make
     from services.cli.roles import with_store
-    from services.store import history, keys
+    from services.store import history
     from services.store.connect import connect
     from services.store.installation import partitions_kept
 
     if (table is None) == (not every):
         raise click.UsageError("Say --table T or --all.")
-    if table is not None and not keys.is_table_id(table):
-        raise click.BadParameter(f"{table} is no id of a table.", param_hint="--table")
     config = with_store(Config.from_environment().given(data=data))
     assert config.redis_url is not None
     redis = connect(config.redis_url, replicas=config.replicas)
@@ -69,7 +68,7 @@ def run(data: Path | None, table: str | None, every: bool) -> None:
         deals += make(redis, folder, each, sys.maxsize)
     show("")
     redis.close()
-    click.echo(f"{deals} deals of {len(tables)} tables archived in {folder}")
+    click.echo(f"{amount(deals, 'deal')} of {amount(len(tables), 'table')} archived in {folder}")
 
 
 @archive.command(short_help="Read every file and prove it.")
@@ -88,7 +87,7 @@ def verify(data: Path | None, place: Path | None, keys: Path | None) -> None:
     if place is not None and not place.is_dir():
         whole = _proven(place)
         end, proof = whole.end, _proof(place, whole, keys, Config.from_environment().given(data=data))
-        click.echo(f"{end.table} is whole in {place}: {end.deals} deals, version {end.version}"
+        click.echo(f"{end.table} is whole in {place}: {amount(end.deals, 'deal')}, version {end.version}"
                    f"{', the last deal not at its end' if whole.rest else ''}\nhead {end.head}\n{proof}")
         return
     folder = _folder(data, place)
@@ -97,7 +96,7 @@ def verify(data: Path | None, place: Path | None, keys: Path | None) -> None:
         raise click.ClickException(first)
     named = tables(folder)
     deals = sum(len(files(folder, table)) for table in named)
-    click.echo(f"{deals} deals of {len(named)} tables are whole in {folder}")
+    click.echo(f"{amount(deals, 'deal')} of {amount(len(named), 'table')} whole in {folder}")
 
 
 @archive.command(short_help="Put a table of `marias export` into an archive.")
@@ -125,8 +124,8 @@ def add(data: Path | None, file: Path, folder: Path | None) -> None:
             added = put(chosen, found)
     except (BadArchive, OSError) as error:
         raise click.ClickException(str(error)) from error
-    left = f"; {rest} entries of the deal that is not at its end were left out" if rest else ""
-    click.echo(f"{added} of {end.deals} deals of {end.table} added to {chosen}{left}")
+    left = f"; of the deal that is not at its end {amount(rest, 'entry', 'entries')} left out" if rest else ""
+    click.echo(f"{added} of {amount(end.deals, 'deal')} of {end.table} added to {chosen}{left}")
 
 
 class _Whole(NamedTuple):
@@ -178,7 +177,7 @@ def _proof(file: Path, whole: _Whole, keys: Path | None, config: Config) -> str:
         proof = checked(whole.end.proof, whole.end.table, whole.ended, find)
     except BadProof as error:
         raise click.ClickException(f"{file}: {error}") from error
-    return (f"{len(proof.deals)} of {whole.end.deals} deals are in the log of {proof.size} deals"
+    return (f"{len(proof.deals)} of {amount(whole.end.deals, 'deal')} in the log of {amount(proof.size, 'deal')}"
             f" that was signed at {rfc3339(1000 * proof.at)} ({whose})")
 
 
@@ -233,7 +232,7 @@ def restore(data: Path | None, folder: Path | None) -> None:
             raise click.ClickException(str(error)) from error
         finally:
             show("")
-    click.echo(f"{done} tables restored from {folder}; {logged} of their deals are in the log again")
+    click.echo(f"{amount(done, 'table')} restored from {folder}; {amount(logged, 'deal')} in the log again")
 
 
 def _restored(done: int, of: int) -> None:

@@ -13,6 +13,7 @@ import click
 
 from services.cli.progress import show
 from services.cli.roles import opened, with_store
+from services.cli.words import a_table, amount
 from services.config import Config
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ Exit status:
 
 
 @click.command(help=HELP)
-@click.argument("table", required=False)
+@click.argument("table", required=False, callback=a_table)
 @click.option("--all", "every", is_flag=True, help="All tables, accounts and scores.")
 @click.option("--archive", "alone", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="Audit this archive alone; with TABLE only that table of it.")
@@ -72,14 +73,11 @@ Exit status:
 def audit(table: str | None, **options: Any) -> None:
     """The command."""
     from services.audit.notes import NotOurs
-    from services.store.keys import is_table_id
     from services.store.wire import StoreUnavailable
 
     alone: Path | None = options["alone"]
     if bool(table) + bool(options["every"]) + (alone is not None and not table) != 1:
         raise click.UsageError("Say a TABLE, --all, or --archive DIR.")
-    if table is not None and not is_table_id(table):
-        raise click.BadParameter("A table is named as in t-1f-0a1b2c3d4e5f.", param_hint="TABLE")
     config = Config.from_environment().given(data=options["data"])
     file = _state_file(config, options["resume"])
     try:
@@ -128,9 +126,9 @@ def _kept(config: Config, heads: Path | None) -> "Kept | None":
     from services.audit.log import Kept
     from services.rings import Ring
     from services.signing import PREFIX
-    from services.transparency.outside import outside
+    from services.transparency.outside import InFile, outside
 
-    where = outside(str(heads or config.heads_outside))
+    where = InFile(heads) if heads else outside(config.heads_outside)
     is_named, has_keys = heads is not None or config.heads is not None, any(config.receipt_keys.glob("*.pem"))
     if heads is None and not (has_keys and (is_named or (config.data / "heads.jsonl").is_file())):
         return None  # On a host without the keys the audit says that this was not checked.
@@ -229,7 +227,7 @@ def _notes(file: Path | None, subject: str, *, fresh: bool) -> "Iterator[Notes]"
         file.unlink(missing_ok=True)
     notes = Notes(file, subject)
     if notes.is_resumed:
-        click.echo(f"going on after {notes.totals.tables} tables, as noted in {file}", err=True)
+        click.echo(f"going on after {amount(notes.totals.tables, 'table')}, as noted in {file}", err=True)
     is_done = False
     try:
         yield notes
@@ -273,10 +271,11 @@ def page(report: "Report") -> list[str]:
     if len(report.faults) > SHOWN_MAX:
         lines.append(f"... and {len(report.faults) - SHOWN_MAX} more faults")
     lines += [f"not read: {each}" for each in report.missing[:SHOWN_MAX]]
-    lines += [f"not checked: {what} ({times} times)" for what, times in report.unchecked.items()]
-    said = f"{report.deals:,} deals of {report.tables:,} tables in {report.entries:,} entries"
+    lines += [f"not checked: {what} ({amount(times, 'time')})" for what, times in report.unchecked.items()]
+    said = (f"{amount(report.deals, 'deal')} of {amount(report.tables, 'table')}"
+            f" in {amount(report.entries, 'entry', 'entries')}")
     if report.accounts:
-        said += f", {report.postings:,} postings of {report.accounts:,} accounts"
+        said += f", {amount(report.postings, 'posting')} of {amount(report.accounts, 'account')}"
     rate = f"{report.deals / report.seconds:,.0f} deals a second" if report.seconds > 0 else ""
     word = f"{len(report.faults)} FAULTS" if report.faults else "NOT ALL READ" if report.missing else "clean"
     return [*lines, f"{word}: {said}; {report.seconds:.1f} s, {rate}"]

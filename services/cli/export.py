@@ -13,6 +13,7 @@ import click
 from services.cli.output import out_option, output
 from services.cli.progress import show
 from services.cli.roles import opened, with_store
+from services.cli.words import a_table
 from services.config import Config
 
 if TYPE_CHECKING:
@@ -41,14 +42,6 @@ TABLES_REMEMBERED = 256
 _data = click.option("--data", type=click.Path(file_okay=False, path_type=Path), help="The data folder of the system.")
 
 
-def _a_table(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    from services.store.keys import is_table_id
-
-    if value is not None and not is_table_id(value):
-        raise click.BadParameter("A table is named as in t-1f-0a1b2c3d4e5f.", param=parameter)
-    return value
-
-
 def _a_player(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     from services.store.keys import is_player_id
 
@@ -63,7 +56,7 @@ def export() -> None:
 
 
 @export.command(short_help="Finished deals as records, one a line.")
-@click.argument("table", required=False, callback=_a_table)
+@click.argument("table", required=False, callback=a_table)
 @click.option("--all", "every", is_flag=True, help="Every table.")
 @click.option("--deal", type=click.IntRange(min=1), help="One deal only.")
 @click.option("--running", is_flag=True, help="Also the deal that is not at its end, as a position.")
@@ -102,7 +95,7 @@ def deals(table: str | None, **options: Any) -> None:
 
 
 @export.command(name="table", short_help="All of a table in one file, chained and proven.")
-@click.argument("table", callback=_a_table)
+@click.argument("table", callback=a_table)
 @out_option
 @_data
 def whole_table(table: str, out: Path | None, data: Path | None) -> None:
@@ -134,7 +127,7 @@ def whole_table(table: str, out: Path | None, data: Path | None) -> None:
 
 @export.command()
 @click.option("--player", callback=_a_player, help="Both accounts of this player.")
-@click.option("--table", callback=_a_table, help="What moved at the seats of this table, bots too.")
+@click.option("--table", callback=a_table, help="What moved at the seats of this table, bots too.")
 @click.option("--all", "every", is_flag=True, help="Both accounts of every player.")
 @click.option("--account", type=click.Choice(["score", "chips"]), help="One account only.")
 @out_option

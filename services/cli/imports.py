@@ -13,6 +13,7 @@ import msgspec
 
 from services.cli.output import output
 from services.cli.progress import counted
+from services.cli.words import amount
 from services.exchange.files import Found, Row, files_of, import_file, import_lines
 
 
@@ -55,7 +56,7 @@ def import_deals(paths: tuple[Path, ...], records: Path | None, as_json: bool) -
         sys.exit(130)
     if not as_json and not is_filter:
         passed = f"; {found.passed} of other formats passed over" if found.passed else ""
-        say(f"{len(found.files)} files: {', '.join(f'{counts[each]} {each}' for each in STATUSES)}{passed}")
+        say(f"{amount(len(found.files), 'file')}: {', '.join(f'{counts[each]} {each}' for each in STATUSES)}{passed}")
         for code, count in sorted(codes.items()):
             say(f"  refused as {code}: {count}")
     sys.exit(1 if counts["refused"] else 0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from services.cli.progress import show
+from services.cli.words import amount
 from services.config import Config
 
 if TYPE_CHECKING:
@@ -41,13 +42,10 @@ def check(data: Path | None, file: Path | None) -> None:
     from services.rings import Ring
     from services.signing import PREFIX
     from services.transparency.heads import BadHeads, all_checked
-    from services.transparency.outside import BadTarget, InFile, outside
+    from services.transparency.outside import InFile, outside
 
     config = Config.from_environment().given(data=data)
-    try:
-        kept = outside(str(file or config.heads_outside))
-    except BadTarget as error:
-        raise click.ClickException(f"MARIAS_HEADS: {error}") from error
+    kept = InFile(file) if file else outside(config.heads_outside)
     if isinstance(kept, InFile) and not kept.path.exists():
         raise click.ClickException(f"There is no {kept.name}: the projector writes it within a minute after the first "
                                    "deal ends.\nIf it lies elsewhere: marias log check FILE --data DIRECTORY")
@@ -63,7 +61,7 @@ def check(data: Path | None, file: Path | None) -> None:
         raise click.ClickException(f"{kept.name} cannot be read: {error.strerror}.") from error
     finally:
         show("")
-    click.echo(f"{number} heads of {size} deals are whole in {kept.name}")
+    click.echo(f"{amount(number, 'head')} of {amount(size, 'deal')} whole in {kept.name}")
 
 
 @log.command(short_help="Append to the store's log what only the file has.")
@@ -90,7 +88,7 @@ def restore(data: Path | None) -> None:
             added = restored(held.enter_context(connect(address, replicas=config.replicas)), config)
         except CannotServe as error:
             raise click.ClickException(str(error)) from error
-    click.echo(f"{added} deals appended to the log from {config.heads_outside}")
+    click.echo(f"{amount(added, 'deal')} appended to the log from {config.heads_outside}")
 
 
 @log.command(short_help="Hold signed receipts against the events.")

@@ -11,6 +11,7 @@ import click
 
 from engine.table import SEATS
 from services.cli.roles import opened, with_store
+from services.cli.words import a_table
 from services.config import Config
 from services.replay.moments import AUDITOR, Eye, Moment, as_json
 from services.replay.story import Story
@@ -23,7 +24,7 @@ KEYS = "Enter or → goes on, b or ← goes back, q ends."
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", callback=a_table)
 @click.option("--deal", type=click.IntRange(min=1), help="One deal only; what led to it belongs to it.")
 @click.option("--seat", type=click.IntRange(0, SEATS - 1), help="With the eyes of this seat. Default: of a spectator.")
 @click.option("--auditor", is_flag=True, help="With the eyes of an auditor, who sees every card.")
@@ -65,11 +66,8 @@ def _past(table: str, deal: int | None, eye: Eye, data: Path | None) -> Iterator
     from services.replay.moments import happened, seen
     from services.store.cold import PastMissing
     from services.store.history import BrokenStream, NewerEvent, entries_after
-    from services.store.keys import is_table_id
     from services.store.wire import StoreUnavailable
 
-    if not is_table_id(table):
-        raise click.BadParameter("A table is named as in t-1f-0a1b2c3d4e5f.", param_hint="TABLE")
     config = with_store(Config.from_environment().given(data=data))
     try:
         with opened(config) as redis:

@@ -56,14 +56,15 @@ def _partitions(fare: Fare) -> Iterator[str]:
     if late:
         oldest = max(each.oldest_ms for each in fare.partitions) / 1000
         yield f"commands wait for up to {oldest:.0f} s in {len(late)} partitions: {_some(late)}"
-    for count, what, where in (
-        (sum(each.dead or 0 for each in fare.partitions), "dead letters", "marias dead list"),
-        (sum(each.frozen or 0 for each in fare.partitions), "tables whose projections are stopped",
+    for count, thing, what, where in (
+        (sum(each.dead or 0 for each in fare.partitions), "dead letter", "", "marias dead list"),
+        (sum(each.frozen or 0 for each in fare.partitions), "table", " whose projections are stopped",
          "the projector's log; a restart of it tries again"),
-        (sum(each.stuck or 0 for each in fare.partitions), "payments that could not be posted", "the projector's log"),
+        (sum(each.stuck or 0 for each in fare.partitions), "payment", " that could not be posted",
+         "the projector's log"),
     ):
         if count:
-            yield f"{count} {what}: look at {where}"
+            yield f"{count} {thing}{'' if count == 1 else 's'}{what}: look at {where}"
     for name in fare.partitions[0].lag_ms if fare.partitions else ():
         behind = max(each.lag_ms[name] or 0 for each in fare.partitions)
         if behind > LAG_MS_MAX:

@@ -29,7 +29,7 @@ def test_our_own_records_come_out_as_they_went_in(tmp_path: Path) -> None:
     (tmp_path / "deals.jsonl").write_bytes(deals(20))
     done = run(str(tmp_path), "--records", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("1 files: 20 accepted, 0 partial, 0 refused\n")
+    assert done.stdout.endswith("1 file: 20 accepted, 0 partial, 0 refused\n")
     assert (tmp_path / "out").read_bytes() == deals(20)
 
 

@@ -114,6 +114,6 @@ def test_files(tmp_path):
     deals = piped("marias deal random --seed 6 --count 20")
     (tmp_path / "in.jsonl").write_bytes(deals)
     command = f"marias import {tmp_path}/in.jsonl --records {tmp_path}/out.jsonl"
-    assert piped(command).endswith(b"1 files: 20 accepted, 0 partial, 0 refused\n")
+    assert piped(command).endswith(b"1 file: 20 accepted, 0 partial, 0 refused\n")
     assert (tmp_path / "out.jsonl").read_bytes() == deals
     assert {path.name for path in tmp_path.iterdir()} == {"in.jsonl", "out.jsonl"}

@@ -84,6 +84,6 @@ def test_a_table_goes_to_the_archive_and_stays_what_it_was(tmp_path):
     shutil.copytree(data / "keys", fresh / "keys")
     shutil.copytree(archived, fresh / "archive")
     restored = marias(fresh, "archive", "restore")
-    assert restored.stdout.startswith(f"1 tables restored from {fresh / 'archive'};"), restored.stderr
+    assert restored.stdout.startswith(f"1 table restored from {fresh / 'archive'};"), restored.stderr
     with Running(fresh) as server:
         until(lambda: told(server, table, token) == before)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from services.cli.words import amount
 from tests import sources
 from tests.program.running import Running
 
@@ -96,7 +97,7 @@ def test_an_audit_that_is_stopped_in_its_middle_goes_on_there(club: Running, tmp
     done = tables_done(state)
     assert 0 < done < TABLES
     status, printed, said = ended(started(club.data, "--resume", str(state)))
-    assert f"going on after {done} tables" in said
+    assert f"going on after {amount(done, 'table')}, as noted" in said
     report = json.loads(printed)
     assert (status, report["tables"], report["faults"]) == (0, TABLES, []), printed
     assert not state.exists()

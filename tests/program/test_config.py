@@ -1,7 +1,12 @@
 """Settings are read once, refused by name, and handed on to children unchanged."""
 
-import pytest
+import tomllib
 
+import pytest
+from click.testing import CliRunner
+
+from services.cli import marias
+from services.cli.words import amount
 from services.config import BadSetting, Config, settings
 from tests import sources
 
@@ -51,3 +56,13 @@ def test_options_of_the_command_line_go_before_settings_unless_not_given(tmp_pat
 def test_the_readme_tells_every_setting():
     readme = (sources.ROOT / "README.md").read_text(encoding="utf-8")
     assert [variable for variable, *_ in settings() if f"`{variable}`" not in readme] == []
+
+
+def test_the_program_says_its_version():
+    told = tomllib.loads((sources.ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert CliRunner().invoke(marias, ["--version"]).output == f"marias {told}\n"
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, "0 entries"), (1, "1 entry"), (2_000, "2,000 entries")])
+def test_amounts_in_words(count, words):
+    assert amount(count, "entry", "entries") == words

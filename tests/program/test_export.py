@@ -117,7 +117,7 @@ def test_a_table_is_one_file_that_is_proven_and_goes_elsewhere(server, table, tm
     assert piped(server, f"marias export table {table['id']} | cat").startswith(b"\x28\xb5\x2f\xfd")
     added = piped(server, f"marias archive add {file} --to {other}").decode()
     assert f"deals of {table['id']} added to {other}" in added
-    assert piped(server, f"marias archive verify {other}").endswith(f"of 1 tables are whole in {other}\n".encode())
+    assert piped(server, f"marias archive verify {other}").endswith(f"of 1 table whole in {other}\n".encode())
 
 
 @pytest.fixture(scope="module")

@@ -70,8 +70,8 @@ def test_the_state_of_a_running_system_is_told_and_judged(small):
                                            "b": '{"type":"play","card":"Ah"}', "error": "KeyError: 'Ah'"})
         redis.hset(keys.frozen(table[2:4]), table, b"{}")
     sick = until_exit(data, 1)
-    assert "WRONG: 1 dead letters: look at marias dead list" in sick.stdout
-    assert "WRONG: 1 tables whose projections are stopped" in sick.stdout
+    assert "WRONG: 1 dead letter: look at marias dead list" in sick.stdout
+    assert "WRONG: 1 table whose projections are stopped" in sick.stdout
     assert "Ah" not in sick.stdout
     told = json.loads(marias(data, "status", "--json").stdout)
     assert not told["healthy"]
