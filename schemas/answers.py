@@ -27,11 +27,13 @@ def at_field() -> fields.String:
     return fields.String(required=True, metadata=described("RFC 3339, UTC, to the millisecond.", format="date-time"))
 
 
-def _seat(**more: Any) -> fields.Integer:
+def seat_field(**more: Any) -> fields.Integer:
+    """The number of a seat."""
     return fields.Integer(validate=validate.OneOf((0, 1, 2)), **more)
 
 
-def _card(**more: Any) -> fields.String:
+def card_field(**more: Any) -> fields.String:
+    """A card by its code."""
     return fields.String(validate=validate.OneOf(CODES), **more)
 
 
@@ -122,15 +124,15 @@ class ReceiptAnswer(Answer):
 class PlayedCard(Answer):
     """A card on the table."""
 
-    seat = _seat(required=True)
-    card = _card(required=True)
+    seat = seat_field(required=True)
+    card = card_field(required=True)
 
 
 class LastTrick(Answer):
     """The trick before the current one (§7.10)."""
 
     cards = fields.List(fields.Nested(PlayedCard), required=True)
-    winner = _seat(required=True)
+    winner = seat_field(required=True)
 
 
 class Seated(Answer):
@@ -146,7 +148,7 @@ class Standing(Answer):
     """A line of the final standing."""
 
     place = fields.Integer(required=True)
-    seat = _seat(required=True)
+    seat = seat_field(required=True)
     player = fields.String(allow_none=True)
     name = fields.String(allow_none=True)
     chips = fields.Integer(required=True)
@@ -160,29 +162,30 @@ class Fairness(Answer):
     server_commitment = fields.String()
     commitments = fields.List(
         fields.String(allow_none=True), metadata=described("To the players' nonces; null where there is none."))
-    awaiting = fields.List(_seat(), metadata=described("The seats whose `reveal` the deal waits for."))
+    awaiting = fields.List(seat_field(), metadata=described("The seats whose `reveal` the deal waits for."))
 
 
 class ViewAnswer(Answer):
     """A table as the caller may see it now; what a seat may not know is absent."""
 
     version = version_field()
-    seat = _seat(required=True, allow_none=True, metadata=described("The caller's; null for a spectator."))
+    seat = seat_field(required=True, allow_none=True, metadata=described("The caller's; null for a spectator."))
     phase = fields.String(required=True, validate=validate.OneOf(PHASES))
     deal = fields.Integer(required=True, metadata=described("The number of the deal, from 1; 0 before the first."))
     deals = fields.Integer(required=True, allow_none=True, metadata=described("After how many the session ends."))
-    dealer = _seat(required=True, allow_none=True)
-    forehand = _seat(allow_none=True)
-    to_act = fields.List(_seat(), required=True, metadata=described("The seats that the game waits for."))
-    hand = fields.List(_card(), required=True)
-    trump_card = _card(metadata=described("The forehand's own, until it is turned."))
+    dealer = seat_field(required=True, allow_none=True)
+    forehand = seat_field(allow_none=True)
+    to_act = fields.List(seat_field(), required=True, metadata=described("The seats that the game waits for."))
+    hand = fields.List(card_field(), required=True)
+    trump_card = card_field(metadata=described("The forehand's own, until it is turned."))
     legal = fields.List(fields.Dict(), required=True, metadata=described("Whole moves, ready to send; empty when it is"
                                                                      " not the caller's turn."))
-    declarer = _seat(allow_none=True)
+    declarer = seat_field(allow_none=True)
     declared = fields.String(metadata=described("The game that stands: colour, betl or durch."))
     trump = fields.String(required=True, allow_none=True, metadata=described("The suit, once it is turned."))
     contract = fields.List(fields.String(), required=True, metadata=described("What the declarer announced."))
-    proti = fields.Dict(keys=fields.String(), values=_seat(), metadata=described("Each proti and who announced it."))
+    proti = fields.Dict(
+        keys=fields.String(), values=seat_field(), metadata=described("Each proti and who announced it."))
     levels = fields.Dict(
         keys=fields.String(), values=fields.Integer(), required=True, metadata=described("How often each was doubled."))
     open = fields.List(fields.String(), metadata=described("The parts that may be raised in this turn."))
@@ -251,7 +254,7 @@ class RecordAnswer(Answer):
     format = fields.String(required=True, validate=validate.Equal("marias-deal/1"))
     game = fields.String(required=True)
     rules = fields.Nested(rules_body(), required=True)
-    dealer = _seat(required=True)
+    dealer = seat_field(required=True)
     deck = fields.List(
         fields.String(validate=validate.OneOf((*CODES, "??"))), required=True,
         metadata=described("In dealing order.", minItems=32, maxItems=32))

@@ -5,16 +5,7 @@ from typing import Any
 from marshmallow import fields, validate
 
 from engine.fairness.check import FORMAT
-from engine.notation import CODES
-from schemas.answers import TABLE_ID, Answer, by_seat, described
-
-
-def _seat(**more: Any) -> fields.Integer:
-    return fields.Integer(validate=validate.OneOf((0, 1, 2)), **more)
-
-
-def _card(**more: Any) -> fields.String:
-    return fields.String(validate=validate.OneOf(CODES), **more)
+from schemas.answers import TABLE_ID, Answer, by_seat, card_field, described, seat_field
 
 
 def _hash(text: str = "", **more: Any) -> fields.String:
@@ -29,7 +20,7 @@ class OpenedLeaf(Answer):
     """A card that the holder of the proof was dealt, and what opens its leaf."""
 
     place = fields.Integer(required=True, metadata=described("In dealing order, from 0."))
-    card = _card(required=True)
+    card = card_field(required=True)
     salt = _salt()
 
 
@@ -37,8 +28,8 @@ class OpenedToken(Answer):
     """A card of a hand, and what opens its token."""
 
     round = fields.Integer(required=True)
-    seat = _seat(required=True)
-    card = _card(required=True)
+    seat = seat_field(required=True)
+    card = card_field(required=True)
     salt = _salt()
     by = fields.String(validate=validate.OneOf(("play", "turn")), metadata=described("Of `opened`: how it came out."))
 
@@ -47,7 +38,7 @@ class OpenedTalon(Answer):
     """A talon that the holder laid away or picked up."""
 
     round = fields.Integer(required=True)
-    cards = fields.List(_card(), required=True)
+    cards = fields.List(card_field(), required=True)
     salt = _salt()
 
 
@@ -55,7 +46,7 @@ class CommittedHands(Answer):
     """What was committed to after a discard."""
 
     round = fields.Integer(required=True)
-    seat = _seat(required=True, metadata=described("Who laid the talon away."))
+    seat = seat_field(required=True, metadata=described("Who laid the talon away."))
     commitment = _hash("One for all of the round; it is in the feed.", required=True)
     tokens = by_seat(fields.List(_hash()), "Of the ten cards of each seat, in the order of their bytes.")
     talon = _hash(required=True)
@@ -68,7 +59,7 @@ class ProofAnswer(Answer):
     table = fields.String(required=True, metadata={"pattern": TABLE_ID})
     deal = fields.Integer(required=True)
     seat = fields.Raw(required=True, metadata=described("Whose proof it is: a seat, null for a spectator, `auditor`."))
-    dealer = _seat(required=True)
+    dealer = seat_field(required=True)
     finished = fields.Boolean(required=True)
     present = fields.Boolean(required=True, metadata=described("Was its holder there all the time?"))
     root = _hash(required=True)
@@ -83,5 +74,5 @@ class ProofAnswer(Answer):
     talons = fields.List(fields.Nested(OpenedTalon), required=True)
     opened = fields.List(fields.Nested(OpenedToken), required=True)
     seed = _hash("Of auditors only.")
-    order = fields.List(_card(), metadata=described("Of auditors only: the cards as the leaves hold them."))
+    order = fields.List(card_field(), metadata=described("Of auditors only: the cards as the leaves hold them."))
     sealed_key = fields.String(metadata=described("Of auditors only: the deal key, sealed to them."))

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from services.pages.words import Labels
 from services.replay.story import Story
-from services.replay.words import LANGUAGES, LEVELS, PARTS
+from services.replay.words import LANGUAGES, PARTS, level_name
 
 SEATS: Final = 3
 PLACES: Final = ("own", "left", "right")
@@ -177,7 +177,7 @@ class _Telling:
     def _raises(self, event: Json) -> Iterator[str]:
         for part in event["raise"]:
             self._levels[part] = self._levels.get(part, 0) + 1
-            yield f"{_level(self._levels[part])} {PARTS[part]}"
+            yield f"{level_name(self._levels[part])} {PARTS[part]}"
         for part in event["join"]:
             yield f"+ {PARTS[part]}"
         for part in event["announce"]:
@@ -214,7 +214,7 @@ class _Telling:
             trick_number=self._tricks + (0 if taken or view["phase"] != "play" else 1), talon=self._talon,
             trump=view["trump"], trump_card=_trump_card(view),
             calls=tuple(
-                Call(PARTS[part], _level(view["levels"].get(part, 0)))
+                Call(PARTS[part], level_name(view["levels"].get(part, 0)))
                 for part in dict.fromkeys((*view["contract"], *view["levels"]))
             ),
             points=view["points"], marriages=view["marriages"], phase=self._labels.phases[view["phase"]],
@@ -272,10 +272,6 @@ def _trump_card(view: Json) -> str | None:
         (each["trump_card"] for each in view.get("seats_see", ()) if each.get("trump_card")), None
     )
     return None if found is None else str(found)
-
-
-def _level(level: int) -> str:
-    return LEVELS[level] if 0 < level < len(LEVELS) else ""
 
 
 _KINDS: Final = {

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from services.pages.drawn import Drawn
 from services.pages.words import Labels
-from services.replay.words import LEVELS, PARTS, SIGNS
+from services.replay.words import PARTS, SIGNS, level_name
 
 _SIGN = re.compile("|".join(SIGNS.values()))
 _DRAWN = {
@@ -111,4 +111,4 @@ def moment_at(at: str) -> str:
 
 def level_of(level: int) -> str:
     """How a level is called."""
-    return LEVELS[level] if 0 < level < len(LEVELS) else "–"
+    return level_name(level) or "–"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from services.replay.words import ENGLISH, LEVELS, PARTS, Words
+from services.replay.words import ENGLISH, LEVELS, PARTS, Words, level_name
 
 Event = dict[str, Any]
 ROOT_SHOWN = 12
@@ -159,7 +159,8 @@ class Story:
         return [*lines, self._say("chips", paid=paid)]
 
     def _part(self, part: Event) -> str:
-        level = f" ({LEVELS[part['level']]})" if 0 < part["level"] < len(LEVELS) else ""
+        called = level_name(part["level"])
+        level = f" ({called})" if called else ""
         ended = "won" if part["won"] else "lost"
         return self._say(ended, part=f"{PARTS[part['part']]}{level}", chips=abs(part["per_defender"]))
 

@@ -139,3 +139,8 @@ CZECH: Final = Words(
 )
 
 LANGUAGES: Final = {"en": ENGLISH, "cs": CZECH}
+
+
+def level_name(level: int) -> str:
+    """How a level of doubling is called, "" for none that has a name."""
+    return LEVELS[level] if 0 < level < len(LEVELS) else ""
