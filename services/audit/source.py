@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from redis import Redis
 
-from engine.table.events import DealEnded
-from schemas.table import load_events
 from services.archive import folder
 from services.archive.folder import File
 from services.archive.format import Header, as_it_stands
 from services.archive.frames import BadArchive
+from services.archive.make import ended_deal
 from services.audit.fault import Where, said
 from services.regular import open_regular
 from services.store import cold, keys
@@ -23,7 +22,6 @@ from services.store.cold import PastMissing, RawEntry, version_of
 from services.store.wire import fields_of
 
 PAGE = 500
-_ENDED = b'"deal_ended"'
 
 
 class Placed(NamedTuple):
@@ -83,11 +81,8 @@ def _read(table: str, file: File) -> tuple[Header, list[RawEntry]]:
 
 
 def _ended_deal(entry: RawEntry) -> int | None:
-    if _ENDED not in b"".join(entry[1]):
-        return None
-    events = fields_of(entry[1]).get(b"e", b"")
     try:
-        return next((event.deal for event in load_events(events) if isinstance(event, DealEnded)), None)
+        return ended_deal(entry)
     except Exception:  # The walk tells what is wrong with it.
         return None
 
