@@ -11,7 +11,7 @@ from schemas.table import load_events
 from services.store import accounts, history, keys, outbox
 from services.store.accounts import BuyIn, Origin
 from services.store.outbox import Pointer, Stretch, place
-from services.store.wire import StoreUnavailable
+from services.store.wire import StoreUnavailable, ask_many, first_error
 
 PROCESS = "settlement"
 KIND = "chips"
@@ -30,6 +30,15 @@ def settlement(redis: Redis, pointers: Sequence[Pointer]) -> bool:
     for pointer in moved:
         _settle(redis, pointer.table, pointer.version)
     return bool(moved)
+
+
+def concerned(redis: Redis, partitions: Sequence[str]) -> list[str]:
+    """The partitions where something is stuck or under way; all are asked in one round trip, and it is seldom any."""
+    asked = [("HLEN", name) for each in partitions for name in (keys.stuck(each), keys.buy_ins(each))]
+    replies = ask_many(redis, asked)
+    first_error(replies)
+    counts = zip(partitions, replies[::2], replies[1::2], strict=True)
+    return [each for each, stuck, under_way in counts if stuck or under_way]
 
 
 def retry_stuck(redis: Redis, partition: str) -> None:

@@ -2,7 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import cycle
 from typing import NamedTuple
 
 from redis import Redis
@@ -18,8 +19,10 @@ CHIPS_SECONDS = 10.0
 TRIM_SECONDS = 60.0
 IDLE_SECONDS = 600.0
 NIGHTLY_SECONDS = 60.0
-ARCHIVE_SECONDS = 20.0
-"""Deals that go to the archive together cost less, and nobody waits for them."""
+ARCHIVE_SECONDS = 1.0
+ARCHIVE_TURNS = 20
+"""Deals of a partition that go to the archive together cost less, and nobody waits for them; those of all partitions at
+once would keep a busy machine from the moves of players for seconds."""
 PAUSE_SECONDS = 0.25
 
 _log = logging.getLogger(__name__)
@@ -56,7 +59,8 @@ def sweep(redis: Redis, partitions: Sequence[str], asked: Asked, should_stop: Ca
         (TRIM_SECONDS, lambda: trim(redis, partitions)),
     ]
     if (archive := asked.archive) is not None:
-        rounds.append((ARCHIVE_SECONDS, lambda: archiving.ask(redis, partitions, archive)))
+        some = in_turns(partitions, ARCHIVE_TURNS)
+        rounds.append((ARCHIVE_SECONDS, lambda: archiving.ask(redis, next(some), archive)))
     if (close := asked.close) is not None:
         rounds.append((IDLE_SECONDS, lambda: close_idle(redis, partitions, close)))
     if (audit := asked.audit) is not None:
@@ -90,10 +94,15 @@ def audit_nightly(redis: Redis, audit: Nightly) -> None:
         _log.warning("the queue of jobs is away, the audit begins later: %s", error)
 
 
+def in_turns(partitions: Sequence[str], count: int) -> Iterator[Sequence[str]]:
+    """Some of `partitions` at a time, all of them after `count` times, for ever."""
+    return cycle([partitions[number::count] for number in range(count)])
+
+
 def chips(redis: Redis, partitions: Sequence[str]) -> None:
     """Chips that a dead process has left between an account and a table."""
     now = store_ms(redis)
-    for partition in partitions:
+    for partition in settlement.concerned(redis, partitions):
         settlement.retry_stuck(redis, partition)
         settlement.forgotten(redis, partition, now)
 

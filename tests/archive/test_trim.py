@@ -7,7 +7,7 @@ from services.archive import folder, make
 from services.archive.frames import BadArchive
 from services.jobs.archive_deals import DEALS_MAX, work
 from services.operations.retry import retry
-from services.processes import archiving
+from services.processes import archiving, sweep
 from services.projections import rebuild
 from services.store import cold, history, keys, outbox
 from services.store.cold import Mark, PastMissing
@@ -210,3 +210,12 @@ def test_a_table_that_fails_does_not_hold_up_the_others(house, monkeypatch, capl
     house.redis.set(keys.events(other), "of another type")
     assert work(house.redis, house.archive, "01") == 1
     assert f"{other} is not archived" in caplog.text
+
+
+def test_every_partition_has_its_turn_and_none_a_second_before_all_have_had_theirs():
+    partitions = keys.all_partitions()
+    turns = sweep.in_turns(partitions, 20)
+    for _ in range(2):
+        asked = [each for _ in range(20) for each in next(turns)]
+        assert sorted(asked) == partitions
+    assert max(len(next(turns)) for _ in range(20)) == 4

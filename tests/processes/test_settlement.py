@@ -32,7 +32,7 @@ def settle(redis: Redis, *, forgotten: bool = True) -> None:
     """Everything is handled that the log points at, and what was forgotten is found."""
     follower(redis).turn(None)
     follower(redis).turn(None)
-    for partition in PARTITIONS:
+    for partition in settlement.concerned(redis, PARTITIONS):
         settlement.retry_stuck(redis, partition)
         if forgotten:
             settlement.forgotten(redis, partition, LATER)

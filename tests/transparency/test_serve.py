@@ -45,7 +45,7 @@ def test_a_log_outlives_kills_of_its_keeper_and_the_loss_of_the_store(tmp_path):
         before = [server.call("GET", f"/v1/log/inclusion?table={table}&deal={deal}", **bearer)
                   for deal in range(1, DEALS + 1)]
         assert [status for status, _ in before] == [200] * DEALS
-        until(lambda: len(list((data / "archive").rglob("*.zst"))) == DEALS)
+        until(lambda: len(list((data / "archive").rglob("*.jsonl.zst"))) == DEALS)
     assert marias(data, "log", "check").stdout.endswith(f" of {DEALS} deals whole in {data / 'heads.jsonl'}\n")
 
     shutil.rmtree(data / "store")
