@@ -15,14 +15,13 @@ from typing import NamedTuple
 
 from redis import Redis
 
-from services import whole_files
 from services.archive import shelf
 from services.archive.format import Deal, is_whole, linked, pack, read_deal
 from services.archive.frames import BadArchive
 from services.regular import open_regular
 from services.store import chain, cold, keys, shelved
 from services.store.cold import RawEntry, version_of
-from services.whole_files import force
+from services.whole_files import force, write_all
 
 DRAFT_SECONDS_MAX = 3600.0
 """A draft that is older was left by a process that died."""
@@ -44,21 +43,19 @@ def write(folder: Path, deals: Iterable[Deal]) -> File | None:
 
     When this returns, all of them are on the disk. Raises BadArchive when one is not what was written; OSError.
     """
-    file = None
-    for deal in deals:
-        home = _home(folder, deal.table)
-        if file is None:
-            _make_folders(home, folder)
-            _drop_drafts(home)
-        file = File(home / f"{deal.deal:06d}.{deal.first}-{deal.last}.jsonl.zst", deal.deal, deal.first, deal.last)
-        packed = pack(deal)
-        if not _holds(file.path, packed):
-            whole_files.write(file.path, packed)
-        if not _holds(file.path, packed) or not is_whole(packed):
+    found = list(deals)
+    if not found:
+        return None
+    home = _home(folder, found[0].table)
+    _make_folders(home, folder)
+    _drop_drafts(home)
+    packed = {_file(home, deal): pack(deal) for deal in found}
+    write_all([(file.path, data) for file, data in packed.items() if not _holds(file.path, data)])
+    for file, data in packed.items():
+        if not _holds(file.path, data) or not is_whole(data):
             raise BadArchive(f"{file.path}: what was read back is not what was written")
-    if file is not None:
-        force(file.path.parent)
-    return file
+    force(home)
+    return next(reversed(packed))
 
 
 def add(folder: Path, deals: Iterable[Deal]) -> int:
@@ -169,6 +166,10 @@ def faults(folder: Path) -> Iterator[str]:
 
 def _home(folder: Path, table: str) -> Path:
     return folder / keys.partition_of(table) / table
+
+
+def _file(home: Path, deal: Deal) -> File:
+    return File(home / f"{deal.deal:06d}.{deal.first}-{deal.last}.jsonl.zst", deal.deal, deal.first, deal.last)
 
 
 def _make_folders(home: Path, folder: Path) -> None:

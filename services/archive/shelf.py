@@ -18,7 +18,6 @@ from typing import Final
 import msgspec
 from redis import Redis
 
-from services import whole_files
 from services.archive.format import compress
 from services.archive.frames import BadArchive, Frames
 from services.regular import open_regular
@@ -28,6 +27,7 @@ from services.store.packing import unpacked
 from services.store.projected import booked_field, company_field, company_number
 from services.store.shelved import BANK, MOVED, NAMES, RECORDS, SEALED, Shelf
 from services.store.wire import Reply, Request, ask_many, fields_of, first_error
+from services.whole_files import force, write_all
 
 FORMAT: Final = "marias-shelf/1"
 KEPT: Final = 1
@@ -97,9 +97,12 @@ def faults(archive: Path, table: str) -> Iterator[str]:
 def _move(redis: Redis, archive: Path, table: str, kept: Shelf, deals: range) -> bool:
     """Move some deals in one step; False when that must wait."""
     shelves = {deal: _shelf(kept, deal) for deal in deals}
-    for deal, shelf in shelves.items():
-        _put(_path(archive, table, deal), _pack(table, deal, shelf))
-    whole_files.force(_path(archive, table, deals[0]).parent)
+    files = [(_path(archive, table, deal), _pack(table, deal, shelf)) for deal, shelf in shelves.items()]
+    write_all(files)
+    for path, packed in files:
+        if path.read_bytes() != packed:
+            raise BadArchive(f"{path}: what was read back is not what was written")
+    force(files[0][0].parent)
     still = company_number(kept[BANK].get(booked_field(deals.stop)))
     gone = {
         (kind, field, value)
@@ -139,13 +142,6 @@ def _unpack(frames: Frames, table: str, deal: int) -> Shelf:
     if head != _Head(FORMAT, table, deal) or text.keys() != NAMES.keys():
         raise BadArchive(f"it is not that of deal {deal} of {table}")
     return {kind: {field: value.encode() for field, value in each.items()} for kind, each in text.items()}
-
-
-def _put(path: Path, packed: bytes) -> None:
-    """Raises BadArchive when it is not what was written."""
-    whole_files.write(path, packed)
-    if path.read_bytes() != packed:
-        raise BadArchive(f"{path}: what was read back is not what was written")
 
 
 def _path(archive: Path, table: str, deal: int) -> Path:

@@ -5,7 +5,6 @@ import json
 import pytest
 from fakeredis import FakeRedis
 
-from services import whole_files
 from services.archive import folder, make, shelf
 from services.archive.frames import BadArchive
 from services.bench import weights
@@ -16,6 +15,7 @@ from services.store.cold import PastMissing
 from services.store.connect import connect
 from services.store.rebuilding import hold, let_go
 from services.store.shelved import Elsewhere
+from services.whole_files import write_all
 from tests import servers
 from tests.archive.conftest import Archived
 from tests.worker.house import ANA, BARA, PARTITIONS, PLAYERS, TABLE
@@ -112,9 +112,7 @@ def test_some_deals_at_a_time(played):
 
 
 def test_nothing_leaves_that_cannot_be_read_back(played, monkeypatch):
-    write = whole_files.write
-    monkeypatch.setattr(whole_files, "write", lambda file, data: write(
-        file, data[:-1] if file.name.endswith(shelf.ENDING) else data))
+    monkeypatch.setattr(shelf, "write_all", lambda files: write_all([(file, data[:-1]) for file, data in files]))
     before = told(played)
     with pytest.raises(BadArchive):
         archived(played)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from services import whole_files
 from services.archive import folder, make
 from services.archive.frames import BadArchive
 from services.jobs.archive_deals import DEALS_MAX, work
@@ -13,6 +12,7 @@ from services.store import cold, history, keys, outbox
 from services.store.cold import Mark, PastMissing
 from services.store.outbox import Stretch
 from services.store.wire import ask
+from services.whole_files import write_all
 from services.worker.held import read
 from tests.projections.tables import everything
 from tests.worker.house import ANA, PARTITIONS, TABLE
@@ -157,7 +157,7 @@ def test_a_mark_never_goes_back(house):
 def test_what_cannot_be_read_back_is_not_marked(house, monkeypatch):
     house.play_deals(1)
     house.follow()
-    monkeypatch.setattr(whole_files, "write", lambda path, packed: path.write_bytes(packed[:-9]))
+    monkeypatch.setattr(folder, "write_all", lambda files: write_all([(file, data[:-9]) for file, data in files]))
     with pytest.raises(BadArchive):
         make.archive(house.redis, house.archive, TABLE, 100)
     assert cold.marks(house.redis, [TABLE]) == [cold.NOTHING]
