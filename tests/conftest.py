@@ -1,6 +1,7 @@
 """What every test may ask for: a real store, a quick one, the cast. On CI no test is skipped."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,10 @@ ON_CI = os.environ.get("CI", "").lower() in ("1", "true")
 settings.register_profile("marias", deadline=None, suppress_health_check=[HealthCheck.too_slow],
                           derandomize=ON_CI, print_blob=True)
 settings.load_profile("marias")
+
+
+# What a shell starts in the background ignores Ctrl-C, and so would the programs that tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -82,7 +82,13 @@ def _leaves(redis: Redis, table: str, trees: Sequence[Tree], notes: Notes) -> It
     Raises Found for what is no leaf.
     """
     noted = fields_of(ask(redis, "HGETALL", log_keys.table(table)))
-    places = sorted((int(place), int(deal)) for deal, place in noted.items() if (deal + place).isdigit())
+    told = [(number.decode(), place) for number, place in noted.items() if number.isdigit()]
+    size = deal_log.state(redis).size
+    for number, place in told:
+        if not place.isdigit() or int(place) >= size:
+            no_place = place.decode(errors="replace")
+            yield fault(log_keys.table(table), number, f"a place among {size} leaves", no_place, table)
+    places = sorted((int(place), int(number)) for number, place in told if place.isdigit())
     places = [each for each in places if each[0] < trees[-1].size]  # Others were logged since.
     for begins in range(0, len(places), PAGE):
         page = places[begins : begins + PAGE]

@@ -153,10 +153,15 @@ def _table_rows(town: Town) -> Iterator[Row]:
     kind, key = "log, places of a table", log_keys.table(FREE)
     for field in sorted(town.redis.hgetall(key)):
         for what, edit in (("flip a bit of", flipped), ("add a byte to", EDITS["add a byte to"])):
-            yield Row(kind, f"{what} {field.decode()}", _set(key, field, edit, FREE))
-        yield Row(kind, f"drop {field.decode()}", lambda town, field=field: _drop(
-            town, log_keys.table(FREE), field, FREE))
+            yield Row(kind, f"{what} {field.decode()}", _anywhere(_set(key, field, edit, FREE)))
+        yield Row(kind, f"drop {field.decode()}", _anywhere(lambda town, field=field: _drop(
+            town, log_keys.table(FREE), field, FREE)))
     yield Row(kind, "insert a deal", _insert)
+
+
+def _anywhere(do: Do) -> Do:
+    """At the version at which the deal ended whose leaf is not found, or at none where what is noted is no place."""
+    return lambda town: do(town)._replace(version=-1)
 
 
 def _insert(town: Town) -> Place:

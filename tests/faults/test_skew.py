@@ -25,7 +25,7 @@ def newer_tree(tmp_path: Path) -> Path:
         find_server()
     except NoServer as error:
         pytest.skip(f"NO STORE SERVER ON THIS MACHINE: {error}")
-    for folder in ("engine", "schemas", "services", "tests"):
+    for folder in ("engine", "schemas", "services", "tests", "deploy"):
         shutil.copytree(sources.ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     upcasters = tmp_path / "schemas" / "upcasters.py"
     text = upcasters.read_text()

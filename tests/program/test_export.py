@@ -156,7 +156,7 @@ def packed_again(frames):
 
 def test_a_file_of_a_served_table_is_proven_by_the_served_keys_alone(server, table, proven, tmp_path):
     told = verified(server, proven / "table", proven / "jwks.json")
-    assert re.search(rf"(\d+) of \1 deals are in the log .*keys of {proven / 'jwks.json'}", told), told
+    assert re.search(rf"(\d+) of \1 deals in the log .*keys of {proven / 'jwks.json'}", told), told
     other = {"keys": [each for each in msgspec.json.decode((proven / "jwks.json").read_bytes())["keys"]
                       if not each["kid"].startswith("receipts.")]}
     (tmp_path / "other.json").write_bytes(msgspec.json.encode(other))
