@@ -82,8 +82,7 @@ MUTATIONS = (
     Mutation(
         "the version test: events follow without a gap", APPLY,
         "if found ~= expected then", "if false then",
-        (f"{APPENDED}::test_only_the_next_version_is_appended",
-         f"{WORKED}::test_a_conflict_in_the_middle_of_a_batch_loses_nothing"),
+        (f"{APPENDED}::test_only_the_next_version_is_appended",),
         promised=True,
     ),
     Mutation(
