@@ -49,7 +49,7 @@ def test_a_player_sees_the_deal_as_he_saw_it(trio, table):
         assert (told["seat"], told["finished"], told["deal"]) == (seat, True, 1)
         shown = {(moment["version"], seat): moment["view"] for moment in told["moments"]}
         then = {place: view for place, view in views.items() if place[1] == seat}
-        assert len(then) > 10
+        assert len(then) > 5  # Whoever is dealt a bare hand may end the deal before a card is played.
         assert {place: shown[place] for place in then} == then
 
 
