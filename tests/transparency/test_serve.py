@@ -1,6 +1,7 @@
 """The whole server: deals are logged, heads outlive kills, and a store that was lost is made again with its log."""
 
 import os
+import re
 import shutil
 import signal
 
@@ -95,7 +96,7 @@ def test_a_store_that_has_lost_its_log_is_told_and_the_log_can_be_appended_again
         until(lambda: "the log of finished deals has shrunk" in marias(data, "status").stdout)
         assert marias(data, "status").returncode == 1
         told = marias(data, "log", "restore")
-        logged = int(told.stdout.split(" deals appended")[0])  # A shared first place makes more deals than one.
+        logged = int(told.stdout.partition(" ")[0])  # A shared first place makes more deals than one.
         assert logged >= last["size"], told.stderr
         status = until(lambda: (found := marias(data, "status")).returncode == 0 and found)
-        assert f"{logged} deals, signed for {logged}" in status.stdout
+        assert re.search(rf"\b{logged} deals?, signed for {logged}\b", status.stdout)

@@ -77,8 +77,18 @@ def test_it_must_die_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert killed
 
 
-def test_what_is_owned_is_kept_meanwhile_and_no_child_is_left_when_that_fails() -> None:
+def test_what_is_owned_is_kept_meanwhile_and_no_child_is_left_when_that_fails(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
     beats: list[int] = []
+    children: list[int] = []
+    fork = os.fork
+
+    def noted() -> int:
+        children.append(fork())
+        return children[-1]
+
+    monkeypatch.setattr(os, "fork", noted)
 
     def stay() -> None:
         beats.append(1)
@@ -88,4 +98,4 @@ def test_what_is_owned_is_kept_meanwhile_and_no_child_is_left_when_that_fails() 
     with pytest.raises(StoreUnavailable):
         dies(sleep_on, stay)
     with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+        os.waitpid(children[0], os.WNOHANG)
