@@ -66,12 +66,17 @@ def of_store(redis: Redis, kept: Kept | None, outside: Head | None, notes: Notes
         faults += _beyond(redis, size)
         if faults and kept is not None:
             faults = [*apart(redis, kept), *faults]
-    except Found as broken:
-        faults.append(broken.fault)
-    except (ResponseError, ValueError, TypeError) as error:
-        told = wrong_type(error) if isinstance(error, ResponseError) else repr(error)
-        faults.append(fault(log_keys.state(), "type", "the log of finished deals", told))
+    except (Found, ResponseError, ValueError, TypeError) as error:
+        faults.append(unreadable(error))
     return size, faults
+
+
+def unreadable(error: Exception) -> Fault:
+    """The fault that kept the log from being read on."""
+    if isinstance(error, Found):
+        return error.fault
+    told = wrong_type(error) if isinstance(error, ResponseError) else repr(error)
+    return fault(log_keys.state(), "type", "the log of finished deals", told)
 
 
 def state_since(redis: Redis, outside: Head | None) -> deal_log.State:

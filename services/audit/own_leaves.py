@@ -11,8 +11,8 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from engine import merkle
-from services.audit.fault import Fault, Found, wrong_type
-from services.audit.log import Kept, apart, fault, leaf_told, signed_in_store, sizes, state_since
+from services.audit.fault import Fault, Found
+from services.audit.log import Kept, apart, fault, leaf_told, signed_in_store, sizes, state_since, unreadable
 from services.audit.notes import Notes
 from services.store import chain, deal_log, log_keys
 from services.store.wire import ask, ask_many, fields_of, first_error
@@ -48,11 +48,8 @@ def of_table(redis: Redis, kept: Kept | None, table: str, notes: Notes) -> tuple
             faults += _leaves(redis, table, sorted(trees), notes)
         elif kept is not None:
             faults = [*apart(redis, kept), *faults]
-    except Found as broken:
-        faults.append(broken.fault)
-    except (ResponseError, ValueError, TypeError) as error:
-        why = wrong_type(error) if isinstance(error, ResponseError) else repr(error)
-        faults.append(fault(log_keys.state(), "type", "the log of finished deals", why))
+    except (Found, ResponseError, ValueError, TypeError) as error:
+        faults.append(unreadable(error))
     return size, faults
 
 
