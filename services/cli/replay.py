@@ -1,10 +1,12 @@
 """`marias replay`: any deal of a table again, as one seat, a spectator or an auditor saw it then."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from select import select
 from typing import Any
 
 import click
@@ -165,9 +167,33 @@ def _keys() -> Iterator[Callable[[], str]]:
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal, termios.TCSADRAIN)
     try:
-        yield lambda: os.read(terminal, 8).decode(errors="replace")
+        with _interrupts() as interrupt:
+            yield lambda: _key(terminal, interrupt)
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+@contextmanager
+def _interrupts() -> Iterator[int]:
+    """A descriptor that can be read once a signal came: one that comes just before a wait does not interrupt it."""
+    come, wake = os.pipe()
+    os.set_blocking(wake, False)
+    before = signal.set_wakeup_fd(wake)
+    try:
+        yield come
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(come)
+        os.close(wake)
+
+
+def _key(terminal: int, interrupt: int) -> str:
+    if interrupt in select([terminal, interrupt], [], [])[0]:
+        raise KeyboardInterrupt
+    pressed = os.read(terminal, 8)
+    if not pressed:
+        raise EOFError
+    return pressed.decode(errors="replace")
 
 
 def _held(view: dict[str, Any], story: Story, eye: Eye) -> list[str]:

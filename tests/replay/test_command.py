@@ -13,6 +13,7 @@ from select import select
 
 import pytest
 
+from services.cli import replay
 from services.store import keys
 from services.store.connect import connect
 from tests import servers, sources
@@ -165,3 +166,20 @@ def test_ctrl_c_ends_it_quietly(store: Store) -> None:
     terminal.until("q ends.")
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.close() == 130
+
+
+def test_an_interrupt_between_two_keys_is_not_waited_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it comes in the moment before the wait, when there is no wait yet to be interrupted."""
+    ours, there = pty.openpty()
+    with os.fdopen(ours, "wb", buffering=0), os.fdopen(there, "rb", buffering=0) as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        missed = signal.signal(signal.SIGINT, lambda *_: None)
+        try:
+            with replay._keys() as next_key:
+                os.write(ours, b"n")
+                assert next_key() == "n"
+                signal.raise_signal(signal.SIGINT)
+                with pytest.raises(KeyboardInterrupt):
+                    next_key()
+        finally:
+            signal.signal(signal.SIGINT, missed)
