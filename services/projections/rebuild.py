@@ -78,7 +78,7 @@ def _compared_and_switched(
         rebuilding.switch(redis, page, fresh.writer)
     rebuilding.switch(redis, rebuilding.errors(partitions), fresh.writer)
     cold.list_again(redis, partitions)  # What had left the store is here again.
-    return Comparison(_lines(projections, different), [each.name for each in different], stopped)
+    return Comparison(_lines(projections, different), sorted(each.name for each in different), stopped)
 
 
 class _StandStill:

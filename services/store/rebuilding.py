@@ -1,6 +1,7 @@
 """Projections written afresh beside the live ones: all stand still, are compared, and the fresh ones take over."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from redis import Redis
@@ -64,16 +65,22 @@ def drop_fresh(redis: Redis) -> None:
 
 
 def all_projections(redis: Redis) -> list[Projection]:
-    """Every key that projections tell something by, live or fresh, in order."""
+    """Every key that projections tell something by, live or fresh, in order; those of a table together, by name."""
     live = {name.decode() for page in scan_keys(redis, "pj:*") for name in page}
     fresh = {keys.live(name.decode()) for page in scan_keys(redis, keys.scratch("pj:*")) for name in page}
-    return [found for name in sorted(live | fresh) if (found := _projection(name)).kind not in _NOT_TOLD]
+    found = [each for name in live | fresh if (each := _projection(name)).kind not in _NOT_TOLD]
+    return sorted(found, key=lambda each: (each.slot, _owner(each), each.name))
 
 
 def _projection(name: str) -> Projection:
     _, slot, kind, *_ = name.split(":")
     slot = slot.strip("{}")
     return Projection(name, slot, kind if kind in _NOT_TOLD else _KINDS.get(kind, "lobby"))
+
+
+def _owner(projection: Projection) -> str:
+    """The table or player that it tells of."""
+    return projection.name.rpartition(":")[2]
 
 
 def errors(partitions: Sequence[str]) -> list[Projection]:
@@ -83,11 +90,13 @@ def errors(partitions: Sequence[str]) -> list[Projection]:
 
 def differing(redis: Redis, projections: Sequence[Projection]) -> Iterator[Projection]:
     """Those whose live and fresh contents are not the same bytes."""
+    left_of = lru_cache(maxsize=1)(partial(_left, redis))  # Keys of a table that follow each other share its files.
     for start in range(0, len(projections), PAGE):
         page = projections[start : start + PAGE]
         replies = ask_many(redis, [request for each in page for request in _both(each)])
         for each, live, fresh in zip(page, replies[::2], replies[1::2], strict=True):
-            if not _is_same(each, live, fresh, _left(redis, each)):
+            left = left_of(_owner(each)) if each.kind in _SHELVED else {}
+            if left is None or not _is_same(each, live, fresh, left.get(each.kind, {})):
                 yield each
 
 
@@ -102,10 +111,10 @@ def _both(projection: Projection) -> tuple[Request, Request]:
     return ("HGETALL", name), ("HGETALL", fresh)
 
 
-def _is_same(projection: Projection, live: Reply, fresh: Reply, left: Mapping[bytes, bytes] | None) -> bool:
-    """The same bytes, in the store or in files; in a hash their order means nothing, and a key of another type is the
+def _is_same(projection: Projection, live: Reply, fresh: Reply, left: Mapping[bytes, bytes]) -> bool:
+    """The same bytes, in the store or `left` it; in a hash their order means nothing, and a key of another type is the
     same as none."""
-    if isinstance(live, ResponseError) or isinstance(fresh, ResponseError) or left is None:
+    if isinstance(live, ResponseError) or isinstance(fresh, ResponseError):
         return False
     if _is_sorted(projection):
         return bool(live == fresh)
@@ -114,17 +123,17 @@ def _is_same(projection: Projection, live: Reply, fresh: Reply, left: Mapping[by
     return told == _told(fresh)
 
 
-def _left(redis: Redis, projection: Projection) -> Mapping[bytes, bytes] | None:
-    """The fields of a live projection that have left the store; None: they cannot be read."""
-    if projection.kind not in _SHELVED:
-        return {}
-    table = projection.name.rpartition(":")[2]
+def _left(redis: Redis, table: str) -> Mapping[str, Mapping[bytes, bytes]] | None:
+    """The fields of a table's live projections that have left the store, by kind; None: they cannot be read."""
     try:
         last = shelved.gone(table, "", ask(redis, "HGET", keys.bank(table), shelved.MOVED)).last
-        shelves = [shelved.read(redis, table, deal)[_SHELVED[projection.kind]] for deal in range(1, last + 1)]
+        shelves = [shelved.read(redis, table, deal) for deal in range(1, last + 1)]
     except (PastMissing, shelved.Elsewhere, ResponseError, ValueError):
         return None
-    return {field.encode(): value for shelf in shelves for field, value in shelf.items()}
+    return {
+        kind: {field.encode(): value for shelf in shelves for field, value in shelf[moved].items()}
+        for kind, moved in _SHELVED.items()
+    }
 
 
 def _told(flat: Reply) -> dict[bytes, bytes]:

@@ -18,7 +18,7 @@ from services.store.shelved import Elsewhere
 from services.whole_files import write_all
 from tests import servers
 from tests.archive.conftest import Archived
-from tests.worker.house import ANA, BARA, PARTITIONS, PLAYERS, TABLE
+from tests.worker.house import ANA, BARA, OTHER, PARTITIONS, PLAYERS, TABLE
 
 
 def told(house):
@@ -177,6 +177,25 @@ def test_a_rebuild_compares_with_the_files_and_takes_all_back_until_it_leaves_ag
     work(played.redis, played.archive, "01")
     assert left(played) == {5}
     assert told(played) == before
+
+
+def test_a_rebuild_reads_each_file_once(played, monkeypatch):
+    played.open(OTHER)
+    for player in PLAYERS:
+        played.say(OTHER, player, "sit")
+    played.play_deals(3, OTHER)
+    played.follow()
+    archived(played)
+    make.archive(played.redis, played.archive, OTHER, 100)
+    seen = []
+
+    def read(table, deal):
+        seen.append((table, deal))
+        return shelf.read(played.archive, table, deal)
+
+    shelved.attach(played.redis, read)
+    assert rebuilt(played).different == []
+    assert sorted(seen) == [*((TABLE, deal) for deal in range(1, 5)), *((OTHER, deal) for deal in range(1, 3))]
 
 
 @pytest.mark.parametrize("harm", ["missing", "damaged", "another"])
