@@ -5,6 +5,7 @@ wrong is named by its place, as in `rounds[0].tokens[2]`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from engine.fairness import commitments
@@ -34,7 +35,8 @@ class Round(NamedTuple):
 
 
 class _Deal(NamedTuple):
-    """What was read of a proof so far; `opened` are how, the seat and the card, `dealt` the card of each place."""
+    """What was read of a proof so far; `opened` are how, the seat and the card, `dealt` the card of each place,
+    `hands` the round, the seat and the card, `talons` the cards by round."""
 
     proof: object
     name: str
@@ -42,6 +44,8 @@ class _Deal(NamedTuple):
     rounds: Sequence[Round]
     opened: Sequence[tuple[str, int, int]]
     dealt: Mapping[int, int]
+    hands: AbstractSet[tuple[int, int, int]] = frozenset()
+    talons: Mapping[int, set[int]] = {}
 
 
 class Checked(NamedTuple):
@@ -55,6 +59,8 @@ class Checked(NamedTuple):
     """By seat: does the nonce come from the player?"""
     played: int
     finished: bool
+    present: bool
+    """Was the holder there all the time? Else what he held was not checked."""
 
 
 def check(proof: object, key: bytes | None = None) -> Checked:
@@ -70,8 +76,9 @@ def check(proof: object, key: bytes | None = None) -> Checked:
     start = _Deal(proof, f"{table}/{deal}", dealer, (), (), {})
     start = start._replace(rounds=_rounds(start))
     found = start._replace(opened=_opened(start), dealt=_dealt(start, places))
-    if seat is None and found.dealt:
-        raise Unfair("dealt", "opens cards that a spectator may not know")
+    found = found._replace(hands=_hands(found), talons=_talons(found))
+    if seat != AUDITOR:
+        _no_others(found, seat)
     if isinstance(seat, int) and present:  # Who was away for a time does not know all of it.
         _seat(found, seat, found.dealt)
     if seat == AUDITOR:
@@ -80,20 +87,19 @@ def check(proof: object, key: bytes | None = None) -> Checked:
             _seat(found, each, {place: card for place, card in found.dealt.items() if place in own})
         _sealed(found, key)
     played = sum(by == "play" for by, _, _ in found.opened)
-    return Checked(table, deal, seat, found.dealt, given, played, finished)
+    return Checked(table, deal, seat, found.dealt, given, played, finished, present)
 
 
 def check_together(proofs: Sequence[object]) -> list[Checked]:
     """Several proofs of one deal: each alone, that they agree, and that no card lies twice. Raises Unfair; the field
     begins with the number of the proof, from 1."""
-    found = []
+    found: list[Checked] = []
+    seen: dict[int, int] = {}
     for number, proof in enumerate(proofs, 1):
         try:
-            found.append(check(proof))
+            found.append(checked := check(proof))
         except Unfair as fault:
             raise Unfair(f"{number}: {fault.field}", fault.why) from None
-    seen: dict[int, int] = {}
-    for number, (proof, checked) in enumerate(zip(proofs, found, strict=True), 1):
         for field in COMMON:
             if at(proof, field) != at(proofs[0], field):
                 raise Unfair(f"{number}: {field}", "is not the same as in the first proof")
@@ -198,6 +204,15 @@ def _dealt(deal: _Deal, places: Sequence[int]) -> dict[int, int]:
     return found
 
 
+def _no_others(deal: _Deal, seat: object) -> None:
+    """A spectator, and whoever holds a seat, knows nothing of others."""
+    own = PACKETS[(seat - deal.dealer - 1) % SEATS] if isinstance(seat, int) else ()
+    if not set(deal.dealt) <= set(own):
+        raise Unfair("dealt", "opens cards that its holder may not know")
+    if any(who != seat for _, who, _ in deal.hands):
+        raise Unfair("hands", "opens cards that its holder may not know")
+
+
 def _seat(deal: _Deal, seat: int, dealt: Mapping[int, int]) -> None:
     """What one seat holds from the deal to the last card, and that others play nothing of it."""
     own, rounds = PACKETS[(seat - deal.dealer - 1) % SEATS], deal.rounds
@@ -205,15 +220,14 @@ def _seat(deal: _Deal, seat: int, dealt: Mapping[int, int]) -> None:
     if sorted(dealt) != sorted(own) and not few:
         raise Unfair("dealt", f"is not what seat {seat} was dealt")
     hold, away = set(dealt.values()), set[int]()
-    talons = _talons(deal)
     for number, discarder, _, _ in rounds:
         away = set()
         if discarder == seat:
-            taken, away = talons.get(number - 1, set()), talons.get(number, set())
+            taken, away = deal.talons.get(number - 1, set()), deal.talons.get(number, set())
             if not away or (number > 1 and not taken) or not away <= hold | taken or hold & taken:
                 raise Unfair("talons", f"cannot be what seat {seat} laid away and picked up in round {number}")
             hold = (hold | taken) - away
-        if _hand(deal, seat, number) != hold or len(hold) != HAND:
+        if {card for told, who, card in deal.hands if (told, who) == (number, seat)} != hold or len(hold) != HAND:
             raise Unfair("hands", f"of round {number} are not what seat {seat} holds")
     for index, (_, who, card) in enumerate(deal.opened):
         if (card in hold) != (who == seat) or card in away:
@@ -237,18 +251,14 @@ def _talons(deal: _Deal) -> dict[int, set[int]]:
     return found
 
 
-def _hand(deal: _Deal, seat: int, number: int) -> set[int]:
-    """The cards whose tokens in round `number` the proof opens for `seat`; nobody opens those of another."""
-    found = set()
+def _hands(deal: _Deal) -> frozenset[tuple[int, int, int]]:
+    """The cards whose tokens the proof opens: the round, the seat and the card of each."""
+    found = []
     for index in range(len(list_at(deal.proof, "hands"))):
         where = f"hands[{index}]"
-        if at(deal.proof, f"{where}.round") == number:
-            holder, card = _token(deal, where, number)
-            if holder == seat:
-                found.add(card)
-            elif at(deal.proof, "seat") != AUDITOR:
-                raise Unfair("hands", f"of round {number} are not what seat {seat} holds")
-    return found
+        number = number_at(deal.proof, f"{where}.round", 1, len(deal.rounds))
+        found.append((number, *_token(deal, where, number)))
+    return frozenset(found)
 
 
 def _sealed(deal: _Deal, key: bytes | None) -> None:

@@ -87,6 +87,7 @@ def _row(checked: Checked) -> dict[str, object]:
         "deal": checked.deal,
         "seat": checked.seat,
         "finished": checked.finished,
+        "present": checked.present,
         "leaves_opened": len(checked.dealt),
         "cards_played": checked.played,
         "nonces": ["player" if given else "server" for given in checked.given],
@@ -101,6 +102,8 @@ def _tell(checked: list[Checked], keys: Path | None) -> None:
     for each in checked:
         who = "a spectator" if each.seat is None else "the auditor" if each.seat == AUDITOR else f"seat {each.seat}"
         click.echo(f"  {who}: {len(each.dealt)} leaves opened, {each.played} cards played")
+        if not each.present:  # A server may say so to be asked for nothing.
+            click.echo("  NOT CHECKED: what its holder held, as he was away for a time. If you were not: a lie.")
     if any(each.seat == AUDITOR for each in checked):
         click.echo(f"  the order came from the sealed deal key: {'yes' if keys else 'not checked, for want of --keys'}")
     elif keys:

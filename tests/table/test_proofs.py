@@ -201,7 +201,7 @@ def test_the_script_needs_nothing_of_this_program_and_says_what_it_saw(tmp_path)
     import ast
 
     ast.parse(source, feature_version=(3, 8))
-    assert len([line for line in source.splitlines() if line.strip()]) <= 240
+    assert len([line for line in source.splitlines() if line.strip()]) <= 250
     told = run(*(proof("taken over twice", seat) for seat in range(3)), folder=tmp_path)
     assert (told.returncode, told.stderr) == (0, "")
     assert "All 32 cards were opened, each once." in told.stdout
@@ -275,6 +275,50 @@ def test_who_had_the_seat_before_the_deal_is_not_who_was_away():
     ]
     assert proof_of([*before, *deal], 0) == proof_of(deal, 0)
     assert proof_of(deal, 0)["present"]
+
+
+def test_who_was_away_is_told_that_his_hand_was_not_checked(tmp_path):
+    """A server might say so of somebody who was there, to be asked for nothing."""
+    lie = {**proof("taken over twice", 1), "present": False, "hands": [], "talons": [], "dealt": []}
+    assert faults(lie) == [None, None]
+    told = run(lie, folder=tmp_path)
+    assert told.returncode == 0
+    assert "NOT CHECKED: what its holder held" in told.stdout
+    ours = CliRunner().invoke(verify, [str(tmp_path / "proof0.json")])
+    assert "NOT CHECKED: what its holder held" in ours.output
+    assert "NOT CHECKED" not in run(proof("taken over twice", 1), folder=tmp_path).stdout
+
+
+def test_what_a_proof_opens_must_fit_also_where_its_holder_need_not_hold_it():
+    other = proof("taken over twice", 2)
+    for mine in (proof("taken over twice", None), {**proof("taken over twice", 1), "present": False}):
+        assert faults({**mine, "hands": other["hands"]}) == ["hands"] * 2
+        assert faults({**mine, "dealt": other["dealt"]}) == ["dealt"] * 2
+        for odd in ("x", [{}], [None], [{"round": 1}]):
+            for name in ("hands", "talons"):
+                ours, theirs = faults({**mine, name: odd})
+                assert ours == theirs, (name, odd)
+                assert ours, (name, odd)
+    extra = proof("taken over twice", 1)
+    extra["hands"].append({"round": 99, "seat": 1, "card": "7h", "salt": "0" * 32})
+    assert faults(extra) == [f"hands[{len(extra['hands']) - 1}].round"] * 2
+
+
+def test_of_several_proofs_both_name_the_first_that_does_not_fit(tmp_path):
+    one, other = proof("all gave nonces", 0), proof("taken over twice", 1)
+    broken = proof("all gave nonces", 2)
+    broken["opened"][0]["salt"] = "0" * 32
+    with pytest.raises(Unfair, match="2: commitments"):
+        check_together([one, other, broken])
+    assert "proof1.json: UNFAIR: commitments is not the same" in run(one, other, broken, folder=tmp_path).stderr
+
+
+def test_a_value_of_any_length_is_named_in_a_few_letters(tmp_path):
+    for long in ("x" * 200_000, int("9" * 4_000)):
+        told = run({**proof("all gave nonces", 0), "seat": long}, folder=tmp_path)
+        assert told.returncode == 1
+        assert "UNFAIR: seat cannot be" in told.stderr
+        assert len(told.stderr) < 500
 
 
 def test_the_script_names_the_file_and_the_place_of_a_fault(tmp_path):
