@@ -8,7 +8,7 @@ from enum import StrEnum
 from redis import Redis
 
 from services.store import keys
-from services.store.wire import ask, ask_many, first_error
+from services.store.wire import ask, ask_all
 
 QUEUE_MAX = 2_000
 """Commands of a partition that may wait."""
@@ -97,9 +97,7 @@ class Pressure:
 def _waiting(redis: Redis, partition: str) -> int:
     """About how many commands wait. Handled ones are let go in blocks, and only when new ones come."""
     commands = keys.commands(partition)
-    replies = ask_many(redis, [("XLEN", commands), ("HGET", keys.state(partition), "cur")])
-    first_error(replies)
-    length, cursor = replies
+    length, cursor = ask_all(redis, [("XLEN", commands), ("HGET", keys.state(partition), "cur")])
     if length < QUEUE_MAX * min(SHED_AT.values()) or cursor is None:
         return int(length)
     ask(redis, "XTRIM", commands, "MINID", "~", cursor)

@@ -19,7 +19,7 @@ from services.operations.fare import document
 from services.operations.health import troubles, warnings
 from services.store import keys
 from services.store.topology import replicas_of
-from services.store.wire import ask_many, first_error
+from services.store.wire import ask_all
 
 blueprint = Blueprint("operations", __name__, description="Health and operations.")
 
@@ -36,8 +36,7 @@ def get_live() -> Response:
 def get_ready() -> Response:
     """Can commands be taken in and decided: the store answers and every partition has a living owner."""
     partitions = _partitions()
-    replies = ask_many(backend().redis, [("EXISTS", keys.lease(each)) for each in partitions])
-    first_error(replies)
+    replies = ask_all(backend().redis, [("EXISTS", keys.lease(each)) for each in partitions])
     orphans = [each for each, owned in zip(partitions, replies, strict=True) if not owned]
     if orphans:
         raise Problem("unavailable", f"No worker owns {len(orphans)} of {len(partitions)} partitions.")

@@ -26,7 +26,7 @@ from services.store.cold import Mark, PastMissing
 from services.store.packing import unpacked
 from services.store.projected import booked_field, company_field, company_number
 from services.store.shelved import BANK, MOVED, NAMES, RECORDS, SEALED, Shelf
-from services.store.wire import Reply, Request, ask_many, fields_of, first_error
+from services.store.wire import ask_all, fields_of
 from services.whole_files import force, write_all
 
 FORMAT: Final = "marias-shelf/1"
@@ -56,11 +56,11 @@ def shelve(redis: Redis, archive: Path, table: str, mark: Mark, deals_max: int) 
     Only what the projections have passed goes, and only once its file was read back. May be run twice, at once, or be
     killed anywhere. Raises BadArchive, OSError, Damaged, StoreUnavailable.
     """
-    version, moved = _asked(redis, [("HGET", keys.fold(table), "v"), ("HGET", keys.bank(table), MOVED)])
+    version, moved = ask_all(redis, [("HGET", keys.fold(table), "v"), ("HGET", keys.bank(table), MOVED)])
     first, last = shelved.gone(table, BANK, moved).last + 1, mark.deal - KEPT
     if first > last or int(version or 0) < mark.version:
         return True
-    replies = _asked(redis, [("HGETALL", key(table)) for key in NAMES.values()])
+    replies = ask_all(redis, [("HGETALL", key(table)) for key in NAMES.values()])
     kept = dict(zip(NAMES, map(_named, replies), strict=True))
     until = min(last, first + deals_max - 1)
     for start in range(first, until + 1, DEALS_MAX):
@@ -150,9 +150,3 @@ def _path(archive: Path, table: str, deal: int) -> Path:
 
 def _named(flat: Sequence[bytes]) -> dict[str, bytes]:
     return {field.decode(): value for field, value in fields_of(flat).items()}
-
-
-def _asked(redis: Redis, requests: list[Request]) -> list[Reply]:
-    replies = ask_many(redis, requests)
-    first_error(replies)
-    return replies

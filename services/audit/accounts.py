@@ -18,7 +18,7 @@ from services.store import accounts, keys
 from services.store.accounts import house_of
 from services.store.outbox import place as place_of
 from services.store.rebuilding import scan_keys
-from services.store.wire import ask, ask_many, fields_of, first_error
+from services.store.wire import ask, ask_all, fields_of
 
 PAGE = 500
 _FACTS = {b"v", b"b", b"h"}
@@ -124,11 +124,10 @@ class Bank:
 
     def _beyond(self, account: str, last: int) -> Iterator[Fault]:
         """A posting is written together with the version of its account, which is at least that by now."""
-        replies = ask_many(self._redis, [
+        replies = ask_all(self._redis, [
             ("XREVRANGE", keys.postings(account), "+", f"({last}-0", "COUNT", 1),
             ("HGET", keys.account(account), "v"),
         ])
-        first_error(replies)
         found, now = replies[0], int(replies[1] or 0)
         if found and place_of(found[0][0].decode()) > (now, 0):
             yield _at(account, keys.postings(account)).fault(now, "id", f"none after {now}-0", found[0][0].decode())

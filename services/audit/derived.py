@@ -15,7 +15,7 @@ from services.audit.fault import Fault, Found, said, wrong_type
 from services.store import keys
 from services.store.cold import RawEntry
 from services.store.shelved import MOVED
-from services.store.wire import ask_many, fields_of, first_error
+from services.store.wire import ask_all, ask_many, fields_of
 
 TRIES_MAX = 20
 
@@ -119,7 +119,7 @@ def _lobby(redis: Redis, table: str) -> tuple[int, bytes | None] | None:
     """The row and since when it is so, read between two looks at that version."""
     requests = (("HGET", keys.lobby_versions(), table), ("HGET", keys.lobby(), table))
     for _ in range(TRIES_MAX):
-        before, row, after, _ = _asked(redis, (*requests, *requests))
+        before, row, after, _ = ask_all(redis, (*requests, *requests))
         if before == after:
             if before is None:
                 return None if row is None else (0, row)
@@ -143,14 +143,14 @@ def since(redis: Redis, table: str, version: int, fields: Sequence[bytes]) -> Si
     ]
     if fields:
         requests.append(("HMGET", keys.receipts(table), *fields))
-    feed, view, *found = _asked(redis, requests)
+    feed, view, *found = ask_all(redis, requests)
     receipts = dict(zip(fields, found[0] if found else (), strict=True))
     return Since(int(view) if view and view.isdigit() else 0, [(id_, flat) for id_, flat in feed], receipts)
 
 
 def has_place(redis: Redis, table: str, place: str, since: int) -> bool | None:
     """Does the table stand at `place` in the order of the lobby? None if its row is no longer that of `since`."""
-    version, member, again = _asked(
+    version, member, again = ask_all(
         redis,
         (
             ("HGET", keys.lobby_versions(), table),
@@ -159,12 +159,6 @@ def has_place(redis: Redis, table: str, place: str, since: int) -> bool | None:
         ),
     )
     return member is not None if version == again == b"%d" % since else None
-
-
-def _asked(redis: Redis, requests: Sequence[Any]) -> list[Any]:
-    replies = ask_many(redis, requests)
-    first_error(replies)
-    return replies
 
 
 def _version(table: str, place: str, text: bytes, field: str = "v") -> int:

@@ -15,7 +15,7 @@ from services.audit.fault import Fault, Found
 from services.audit.log import Kept, apart, fault, leaf_told, signed_in_store, sizes, state_since, unreadable
 from services.audit.notes import Notes
 from services.store import chain, deal_log, log_keys
-from services.store.wire import ask, ask_many, fields_of, first_error
+from services.store.wire import ask, ask_all, fields_of
 from services.transparency import heads
 from services.transparency.heads import BadHeads, Head
 
@@ -90,8 +90,7 @@ def _leaves(redis: Redis, table: str, trees: Sequence[Tree], notes: Notes) -> It
     for begins in range(0, len(places), PAGE):
         page = places[begins : begins + PAGE]
         within = [next(tree for tree in trees if index < tree.size) for index, _ in page]
-        found = ask_many(redis, [("XRANGE", log_keys.leaves(), f"{i + 1}-0", f"{i + 1}-0") for i, _ in page])
-        first_error(found)
+        found = ask_all(redis, [("XRANGE", log_keys.leaves(), f"{i + 1}-0", f"{i + 1}-0") for i, _ in page])
         paths = deal_log.inclusions(
             redis, [(index, tree.size) for (index, _), tree in zip(page, within, strict=True)]
         )

@@ -12,7 +12,7 @@ from services.audit.projected import Scored
 from services.store import keys
 from services.store.projected import BALANCE
 from services.store.rebuilding import scan_keys
-from services.store.wire import ask, ask_many, fields_of, first_error
+from services.store.wire import ask, ask_all, fields_of
 
 PAGE = 1_000
 TRIES_MAX = 3
@@ -67,7 +67,7 @@ class Scores:
 
     def _balance(self, player: str) -> tuple[bytes | None, int, int]:
         """The sum as it is kept, and the numbers of postings and of their places."""
-        replies = ask_many(
+        balance, fields, places = ask_all(
             self._redis,
             [
                 ("HGET", keys.balance(player), BALANCE),
@@ -75,8 +75,6 @@ class Scores:
                 ("ZCARD", keys.score(player)),
             ],
         )
-        first_error(replies)
-        balance, fields, places = replies
         return balance, fields - (balance is not None), places
 
     def _sum(self, player: str) -> tuple[tuple[int, int], int, list[Fault]]:

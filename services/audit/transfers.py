@@ -13,7 +13,7 @@ from services.audit.fault import Fault, said, wrong_type
 from services.audit.walk import Chips
 from services.processes import settlement
 from services.store import chain, history, keys, outbox
-from services.store.wire import ask, ask_many, fields_of, first_error
+from services.store.wire import ask, ask_all, fields_of
 
 _TABLE = "table:"
 
@@ -142,7 +142,6 @@ def later_chips(redis: Redis, table: str, version: int) -> dict[str, Chips]:
 def waiting(redis: Redis, partitions: Sequence[str]) -> set[tuple[str, int]]:
     """The versions of tables that the settlement has not handled."""
     positions = outbox.handled(redis, settlement.PROCESS, partitions)
-    replies = ask_many(redis, [("XRANGE", keys.log(each), f"({positions[each]}", "+") for each in partitions])
-    first_error(replies)
+    replies = ask_all(redis, [("XRANGE", keys.log(each), f"({positions[each]}", "+") for each in partitions])
     rows = [fields_of(flat) for reply in replies for _, flat in reply]
     return {(row[b"t"].decode(), int(row[b"v"])) for row in rows}

@@ -28,7 +28,7 @@ from services.serve.binary import NoServer
 from services.signing import Signer
 from services.store import deal_log, keys
 from services.store.append import BATCH_MAX, Position, Status, apply_many
-from services.store.wire import Request, ask_many, first_error
+from services.store.wire import Request, ask_all
 from services.transparency.keeping import Keeper
 from services.transparency.outside import InFile
 from services.transparency.signing import Book, sign
@@ -91,7 +91,7 @@ def _play(running: Store, deals: int, chance: Random) -> list[str]:
             for number, entries in enumerate(owned.chains[0].evening(min(DEALS_EACH, deals - begun))):
                 if not number:
                     tables.append(entries[0].position.aggregate)
-                first_error(ask_many(running.redis, [_taken_in(entry.position) for entry in entries]))
+                ask_all(running.redis, [_taken_in(entry.position) for entry in entries])
                 for start in range(0, len(entries), BATCH_MAX):
                     results = apply_many(running.redis, entries[start : start + BATCH_MAX])
                     assert all(each.status is Status.APPLIED for each in results), results

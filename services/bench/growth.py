@@ -22,7 +22,7 @@ from services.intake import Submitted, attach, submit_many
 from services.projections.subscription import Subscription
 from services.store import cold, history, keys
 from services.store.connect import connect
-from services.store.wire import ask_many
+from services.store.wire import ask_all
 from services.worker.held import Tables
 
 GROUP = 6
@@ -207,7 +207,7 @@ def fill(redis: Redis, count: int) -> list[str]:
     for start in range(0, count, 200):
         few = tables[start : start + 200]
         submit_many(redis, [Submitted(table, "u-00-0000000000000000", "Ana", "open", body) for table in few])
-        while None in ask_many(redis, [("HGET", keys.view(table), "v") for table in few]):
+        while None in ask_all(redis, [("HGET", keys.view(table), "v") for table in few]):
             time.sleep(0.01)
     return tables
 

@@ -15,7 +15,7 @@ from services.bench.played import Chain, Played, kept_bytes, strangers_word
 from services.intake import Submitted, submit_many
 from services.store import history, keys, leases
 from services.store.append import BATCH_MAX, Entry, Status, apply_many
-from services.store.wire import ask, ask_many, first_error
+from services.store.wire import ask, ask_all
 
 LEASE_MS: Final = 600_000
 NONCE: Final = "bench.1"
@@ -62,7 +62,7 @@ def applied_and_plain(owned: Owned, count: int) -> tuple[float, float]:
         _all_applied(redis, batch)
     between = time.perf_counter()
     for texts in _batches(kept):
-        first_error(ask_many(redis, [("XADD", PLAIN, "*", "e", text) for text in texts]))
+        ask_all(redis, [("XADD", PLAIN, "*", "e", text) for text in texts])
     ended = time.perf_counter()
     ask(redis, "DEL", PLAIN)
     return len(entries) / (between - began), len(entries) / (ended - between)
@@ -146,15 +146,13 @@ def _in_turn(played: Sequence[Played]) -> Iterator[Submitted]:
 def _last_commands(redis: Redis) -> dict[str, str]:
     """The id of the last command of each partition that has any."""
     partitions = keys.all_partitions()
-    replies = ask_many(redis, [("XREVRANGE", keys.commands(each), "+", "-", "COUNT", 1) for each in partitions])
-    first_error(replies)
+    replies = ask_all(redis, [("XREVRANGE", keys.commands(each), "+", "-", "COUNT", 1) for each in partitions])
     return {each: reply[0][0].decode() for each, reply in zip(partitions, replies, strict=True) if reply}
 
 
 def _owned_by(redis: Redis, family: str) -> list[str]:
     partitions = keys.all_partitions()
-    fences = ask_many(redis, [("GET", keys.lease(each)) for each in partitions])
-    first_error(fences)
+    fences = ask_all(redis, [("GET", keys.lease(each)) for each in partitions])
     named = f"{family}.".encode()
     return [
         partition for partition, fence in zip(partitions, fences, strict=True)

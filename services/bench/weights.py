@@ -5,7 +5,7 @@ from redis import Redis
 from services.store import keys
 from services.store.clock import forget_member
 from services.store.forget import forget_many
-from services.store.wire import ask, ask_many, first_error
+from services.store.wire import ask, ask_all
 
 OWN = {
     "events": keys.events,
@@ -26,8 +26,7 @@ PROJECTED = {
 def weigh(redis: Redis, table: str) -> dict[str, int]:
     """Bytes of the store by kind of key."""
     named = OWN | PROJECTED
-    replies = ask_many(redis, [("MEMORY", "USAGE", name(table), "SAMPLES", 0) for name in named.values()])
-    first_error(replies)
+    replies = ask_all(redis, [("MEMORY", "USAGE", name(table), "SAMPLES", 0) for name in named.values()])
     return {kind: reply or 0 for kind, reply in zip(named, replies, strict=True)}
 
 

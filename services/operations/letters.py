@@ -8,7 +8,7 @@ import msgspec
 from redis import Redis
 
 from services.store import keys
-from services.store.wire import Fields, ask, ask_many, fields_of, first_error
+from services.store.wire import Fields, ask, ask_all, fields_of
 
 LISTED_MAX = 1_000
 """So many of each partition are listed, the newest first."""
@@ -72,8 +72,7 @@ def partition_and_id(name: str) -> tuple[str, str]:
 
 def letters(redis: Redis, partitions: Sequence[str], count: int = LISTED_MAX) -> list[Letter]:
     """The dead letters of all `partitions`, the newest first, at most `count` of each."""
-    replies = ask_many(redis, [("XREVRANGE", keys.dead(each), "+", "-", "COUNT", count) for each in partitions])
-    first_error(replies)
+    replies = ask_all(redis, [("XREVRANGE", keys.dead(each), "+", "-", "COUNT", count) for each in partitions])
     found = [
         _letter(partition, id_.decode(), fields_of(flat))
         for partition, entries in zip(partitions, replies, strict=True) for id_, flat in entries

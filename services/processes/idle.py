@@ -9,7 +9,7 @@ from redis import Redis
 
 from services.store import history, views
 from services.store.keys import events
-from services.store.wire import ask_many, first_error, store_ms
+from services.store.wire import ask_all, store_ms
 
 TABLES_MAX = 200
 """Looked at in one round trip."""
@@ -56,8 +56,7 @@ def _idle(redis: Redis, tables: Sequence[str], now: int, patience: Patience) -> 
     least = min((ms for ms in patience if ms is not None), default=None)
     if least is None:
         return
-    last = ask_many(redis, [("XREVRANGE", events(table), "+", "-", "COUNT", 1) for table in tables])
-    first_error(last)
+    last = ask_all(redis, [("XREVRANGE", events(table), "+", "-", "COUNT", 1) for table in tables])
     old = [
         (table, entry)
         for table, reply in zip(tables, last, strict=True) if reply

@@ -11,7 +11,7 @@ from schemas.table import load_events
 from services.store import accounts, history, keys, outbox
 from services.store.accounts import BuyIn, Origin
 from services.store.outbox import Pointer, Stretch, place
-from services.store.wire import StoreUnavailable, ask_many, first_error
+from services.store.wire import StoreUnavailable, ask_all
 
 PROCESS = "settlement"
 KIND = "chips"
@@ -35,8 +35,7 @@ def settlement(redis: Redis, pointers: Sequence[Pointer]) -> bool:
 def concerned(redis: Redis, partitions: Sequence[str]) -> list[str]:
     """The partitions where something is stuck or under way; all are asked in one round trip, and it is seldom any."""
     asked = [("HLEN", name) for each in partitions for name in (keys.stuck(each), keys.buy_ins(each))]
-    replies = ask_many(redis, asked)
-    first_error(replies)
+    replies = ask_all(redis, asked)
     counts = zip(partitions, replies[::2], replies[1::2], strict=True)
     return [each for each, stuck, under_way in counts if stuck or under_way]
 

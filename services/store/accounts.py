@@ -13,7 +13,7 @@ from redis import Redis
 
 from engine.bank import Bank, Command, Refund, Transfer, Transferred, decide, evolve, refund_of
 from services.store import chain, keys, scripts
-from services.store.wire import Argument, Fields, ask, ask_many, fields_of, first_error
+from services.store.wire import Argument, Fields, ask, ask_all, fields_of
 
 OPENING_CHIPS = 10_000
 ATTEMPTS_MAX = 64
@@ -121,15 +121,13 @@ def balance(redis: Redis, player: str) -> int | None:
 def postings(redis: Redis, player: str, after: str | None, limit: int) -> Ledger:
     """The postings that follow the one with the id `after` (None: the first ones). Raises UnknownPosting."""
     start = "-" if after is None else f"({_place(redis, player, after)}-0"
-    replies = ask_many(
+    chips, entries = ask_all(
         redis,
         [
             ("HGET", keys.account(player), "b"),
             ("XRANGE", keys.postings(player), start, "+", "COUNT", limit),
         ],
     )
-    first_error(replies)
-    chips, entries = replies
     return Ledger(int(chips or 0), tuple(_posting(player, fields_of(flat)) for _, flat in entries))
 
 
@@ -185,7 +183,7 @@ def _post(redis: Redis, order: _Order) -> None:
 
 def _read(redis: Redis, order: _Order) -> _Seen:
     first, transfer = order.accounts[0], order.command.id
-    replies = ask_many(
+    (seconds, micros), places, *rows = ask_all(
         redis,
         [
             ("TIME",),
@@ -194,8 +192,6 @@ def _read(redis: Redis, order: _Order) -> _Seen:
         ],
         confirmed=True,  # It may have been done before, by somebody who does not know that it is for good.
     )
-    first_error(replies)
-    (seconds, micros), places, *rows = replies
     balances = {account: int(chips or 0) for account, (_, chips, _) in zip(order.accounts, rows, strict=True)}
     bank = Bank(balances, _earlier(redis, first, [int(place) for place in places if place is not None]))
     now = int(seconds) * 1000 + int(micros) // 1000
@@ -208,8 +204,7 @@ def _earlier(redis: Redis, account: str, places: Sequence[int]) -> dict[str, Tra
     if not places:
         return {}
     asked = [("XRANGE", keys.postings(account), f"{n}-0", f"{n}-0") for n in places]
-    found = ask_many(redis, asked, confirmed=True)
-    first_error(found)
+    found = ask_all(redis, asked, confirmed=True)
     events = [_transferred(fields_of(flat)) for ((_, flat),) in found]
     return {event.id: event for event in events}
 

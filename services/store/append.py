@@ -11,7 +11,7 @@ from redis.exceptions import ResponseError
 from services.store import keys, scripts
 from services.store.channels import publish
 from services.store.topology import replicas_of
-from services.store.wire import Argument, ask_many, first_error
+from services.store.wire import Argument, ask_all
 
 BATCH_MAX = 32
 
@@ -103,7 +103,7 @@ def apply_many(redis: Redis, entries: Sequence[Entry | Answer]) -> list[Result]:
 
 def tell_to_look(redis: Redis, partitions: Iterable[str]) -> None:
     """Live readers may have missed something of these partitions that was written and confirmed: they look it up."""
-    first_error(ask_many(redis, [publish(redis, keys.push(each), b"") for each in partitions]))
+    ask_all(redis, [publish(redis, keys.push(each), b"") for each in partitions])
 
 
 def _tell(redis: Redis, entries: Sequence[Entry | Answer], results: Sequence[Result]) -> None:
@@ -118,7 +118,7 @@ def _tell(redis: Redis, entries: Sequence[Entry | Answer], results: Sequence[Res
                 receipt = result.detail if result.status is Status.DUPLICATE else entry.receipt
                 message = b"\1".join((aggregate.encode(), field.encode(), receipt))
             told.append(publish(redis, keys.push(keys.partition_of(aggregate)), message))
-    first_error(ask_many(redis, told))
+    ask_all(redis, told)
 
 
 def _result(reply: list[bytes] | ResponseError) -> Result:

@@ -12,7 +12,7 @@ from redis import Redis
 
 from services.store import ended, keys, scripts
 from services.store.ended import Waiting
-from services.store.wire import Reply, ask, ask_many, first_error
+from services.store.wire import Reply, ask, ask_all
 
 RawEntry: TypeAlias = tuple[bytes, Sequence[bytes]]
 """An entry of a stream as the store gives it: its id, and its fields and values in a row."""
@@ -84,8 +84,7 @@ def entries(redis: Redis, table: str, first: int, count: int) -> list[RawEntry]:
 
 def marks(redis: Redis, tables: Sequence[str]) -> list[Mark]:
     """How far each table is archived."""
-    replies = ask_many(redis, [("HGET", keys.archived(keys.partition_of(table)), table) for table in tables])
-    first_error(replies)
+    replies = ask_all(redis, [("HGET", keys.archived(keys.partition_of(table)), table) for table in tables])
     return [Mark(*map(int, reply.split())) if reply else NOTHING for reply in replies]
 
 
@@ -115,8 +114,7 @@ def add_unarchived(redis: Redis, deals: Sequence[tuple[str, int]]) -> None:
 
 def unarchived(redis: Redis, partitions: Sequence[str]) -> dict[str, dict[str, int]]:
     """The list of each partition that has one: table -> version at which its last deal ended, 0: look yourself."""
-    replies = ask_many(redis, [("ZRANGE", keys.unarchived(each), 0, -1, "WITHSCORES") for each in partitions])
-    first_error(replies)
+    replies = ask_all(redis, [("ZRANGE", keys.unarchived(each), 0, -1, "WITHSCORES") for each in partitions])
     found = {}
     for partition, reply in zip(partitions, replies, strict=True):
         flat = iter(reply)
@@ -133,7 +131,7 @@ def list_all(redis: Redis, partitions: Sequence[str]) -> None:
 
 def list_again(redis: Redis, partitions: Sequence[str]) -> None:
     """Let `list_all` put every table on the list again."""
-    first_error(ask_many(redis, [("HDEL", *_WAITING.listed(partition)) for partition in partitions]))
+    ask_all(redis, [("HDEL", *_WAITING.listed(partition)) for partition in partitions])
 
 
 _WAITING = Waiting(keys.unarchived, lambda partition: (keys.archived(partition), "shelved"))

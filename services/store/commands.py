@@ -8,7 +8,7 @@ from redis import Redis
 
 from services.store import keys
 from services.store.topology import is_cluster
-from services.store.wire import Reply, Request, ask, ask_many, fields_of, first_error, streams_of
+from services.store.wire import Reply, Request, ask, ask_all, fields_of, streams_of
 
 
 class Command(NamedTuple):
@@ -37,8 +37,7 @@ def read_commands(redis: Redis, cursors: Mapping[str, str], count: int = 32) -> 
     if not is_cluster(redis):
         return _parse([ask(redis, *_reading(cursors, count))])
     # A cluster reads one slot at a time; the requests still go together.
-    replies = ask_many(redis, [_reading({each: cursor}, count) for each, cursor in cursors.items()])
-    first_error(replies)
+    replies = ask_all(redis, [_reading({each: cursor}, count) for each, cursor in cursors.items()])
     return _parse(replies)
 
 

@@ -9,7 +9,7 @@ from engine import merkle
 from engine.merkle import HASH_SIZE, Span, Subtree
 from services.store import ended, keys, log_keys, scripts
 from services.store.ended import Waiting
-from services.store.wire import Argument, ask, ask_many, fields_of, first_error
+from services.store.wire import Argument, ask, ask_all, fields_of
 
 BLOCK: Final = 65_536
 """So many hashes are in one string of the store."""
@@ -52,18 +52,15 @@ class Leaf(NamedTuple):
 
 def state(redis: Redis) -> State:
     """How the log stands. Raises StoreUnavailable."""
-    replies = ask_many(
+    (size, signed, at, head, wrong), stuck = ask_all(
         redis, [("HMGET", log_keys.state(), "n", "size", "at", "head", "wrong"), ("HLEN", log_keys.stuck())]
     )
-    first_error(replies)
-    (size, signed, at, head, wrong), stuck = replies
     return State(int(size or 0), int(signed or 0), int(at or 0), head or b"", (wrong or b"").decode(), int(stuck))
 
 
 def places(redis: Redis, tables: Sequence[str]) -> list[Place]:
     """How far each table is logged."""
-    replies = ask_many(redis, [("HMGET", log_keys.table(table), "d", "v", "h") for table in tables])
-    first_error(replies)
+    replies = ask_all(redis, [("HMGET", log_keys.table(table), "d", "v", "h") for table in tables])
     return [Place(int(deal or 0), int(version or 0), (head or b"").decode()) for deal, version, head in replies]
 
 
@@ -155,8 +152,7 @@ def add_unlogged(redis: Redis, deals: Sequence[tuple[str, int]]) -> None:
 
 def unlogged(redis: Redis, partitions: Sequence[str], most: int) -> dict[str, int]:
     """The list, at most `most` of each partition: table -> version at which its last deal ended, 0: look yourself."""
-    replies = ask_many(redis, [("ZRANGE", keys.unlogged(each), 0, most - 1, "WITHSCORES") for each in partitions])
-    first_error(replies)
+    replies = ask_all(redis, [("ZRANGE", keys.unlogged(each), 0, most - 1, "WITHSCORES") for each in partitions])
     flat = iter([part for reply in replies for part in reply])
     return {table.decode(): int(float(version)) for table, version in zip(flat, flat, strict=True)}
 
@@ -164,7 +160,7 @@ def unlogged(redis: Redis, partitions: Sequence[str], most: int) -> dict[str, in
 def take_off(redis: Redis, logged: Sequence[tuple[str, int]]) -> None:
     """All deals of these tables up to a version, each as the list had it, are logged."""
     calls = [scripts.Call((keys.unlogged(keys.partition_of(table)),), (table, version)) for table, version in logged]
-    first_error(scripts.run_many(redis, _UNLIST, calls))
+    scripts.run_all(redis, _UNLIST, calls)
 
 
 def list_all(redis: Redis, partitions: Sequence[str]) -> None:
@@ -187,8 +183,7 @@ def nodes(redis: Redis, wanted: Sequence[Subtree]) -> list[bytes]:
     for subtree in wanted:
         key, offset = _where(subtree)
         requests.append(("GETRANGE", key, offset, offset + HASH_SIZE - 1))
-    found: list[bytes] = ask_many(redis, requests)
-    first_error(found)
+    found: list[bytes] = ask_all(redis, requests)
     return found
 
 

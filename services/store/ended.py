@@ -6,7 +6,7 @@ from typing import NamedTuple
 from redis import Redis
 
 from services.store import keys
-from services.store.wire import ask, ask_many, first_error
+from services.store.wire import ask, ask_all
 
 
 class Waiting(NamedTuple):
@@ -18,25 +18,20 @@ class Waiting(NamedTuple):
 
 def add(redis: Redis, waiting: Waiting, ended: Sequence[tuple[str, int]]) -> None:
     """Deals have ended, given as (table, version); a later version of a table takes the place of an earlier one."""
-    first_error(
-        ask_many(
-            redis, [("ZADD", waiting.name(keys.partition_of(table)), "GT", version, table) for table, version in ended]
-        )
+    ask_all(
+        redis, [("ZADD", waiting.name(keys.partition_of(table)), "GT", version, table) for table, version in ended]
     )
 
 
 def add_all_once(redis: Redis, waiting: Waiting, partitions: Sequence[str]) -> None:
     """Put every table of a partition on the list, at version 0, unless that was done before."""
-    known = ask_many(redis, [("HGET", *waiting.listed(each)) for each in partitions])
-    first_error(known)
+    known = ask_all(redis, [("HGET", *waiting.listed(each)) for each in partitions])
     for partition in (each for each, reply in zip(partitions, known, strict=True) if reply is None):
         tables = ask(redis, "SMEMBERS", keys.tables(partition))
-        first_error(
-            ask_many(
-                redis,
-                [
-                    *(("ZADD", waiting.name(partition), "NX", 0, table) for table in tables),
-                    ("HSET", *waiting.listed(partition), 1),
-                ],
-            )
+        ask_all(
+            redis,
+            [
+                *(("ZADD", waiting.name(partition), "NX", 0, table) for table in tables),
+                ("HSET", *waiting.listed(partition), 1),
+            ],
         )

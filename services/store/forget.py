@@ -6,7 +6,6 @@ from redis import Redis
 
 from services.store import keys, scripts
 from services.store.clock import FORGET
-from services.store.wire import first_error
 
 _FORGET = scripts.load("forget")
 
@@ -18,9 +17,7 @@ def forget_many(redis: Redis, due: Sequence[Sequence[str]]) -> list[int]:
 
     Gives how many receipts went, -1 where the lease is another's. Raises StoreUnavailable.
     """
-    gone = scripts.run_many(redis, _FORGET, [_call(*each) for each in due])
-    first_error(gone)
-    return gone
+    return scripts.run_all(redis, _FORGET, [_call(*each) for each in due])
 
 
 def _call(fence: str, member: str, *earlier: str) -> scripts.Call:

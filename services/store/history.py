@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from redis import Redis
-from redis.exceptions import ResponseError
 
 from services.store import cold, keys
 from services.store.cold import RawEntry
-from services.store.wire import ask, ask_many, fields_of, first_error
+from services.store.wire import ask, ask_all, fields_of
 
 PAGE = 1_000
 PULSE_ENTRIES = 250
@@ -119,10 +118,9 @@ def raw_until(redis: Redis, wanted: Mapping[str, tuple[int, int]]) -> dict[str, 
     BrokenStream at a hole, PastMissing where the archive is needed and is not here.
     """
     few = {table: (after + 1, last) for table, (after, last) in wanted.items() if after < last <= after + PAGE}
-    pages = ask_many(
+    pages = ask_all(
         redis, [("XRANGE", keys.events(table), f"{first}-0", f"{last}-0") for table, (first, last) in few.items()]
     )
-    first_error(pages)
     read = dict(zip(few, pages, strict=True))
     return {
         table: _between(redis, table, after + 1, last, read[table])
@@ -149,8 +147,7 @@ def entries_since(redis: Redis, table: str, at: int) -> Iterator[Recorded]:
     while last > 0:
         first = max(1, last - BACK_PAGE + 1)
         asked = [("XRANGE", keys.events(table), f"{first}-0", f"{last}-0")]
-        [page] = ask_many(redis, asked, confirmed=True)  # Chips go by what is found, or is not.
-        first_error([page])
+        [page] = ask_all(redis, asked, confirmed=True)  # Chips go by what is found, or is not.
         for raw in reversed(cold.filled(redis, table, first, last, page)):
             entry = recorded(raw)
             if entry.at < at:
@@ -178,13 +175,8 @@ def count_try(redis: Redis, partition: str, command: str) -> int:
 
 def cursors(redis: Redis, partitions: list[str]) -> dict[str, str]:
     """The id of the last handled command of each partition."""
-    replies = ask_many(redis, [("HGET", keys.state(each), "cur") for each in partitions], confirmed=True)
-    found: dict[str, str] = {}
-    for partition, reply in zip(partitions, replies, strict=True):
-        if isinstance(reply, ResponseError):
-            raise reply
-        found[partition] = reply.decode() if reply else "0-0"
-    return found
+    replies = ask_all(redis, [("HGET", keys.state(each), "cur") for each in partitions], confirmed=True)
+    return {each: reply.decode() if reply else "0-0" for each, reply in zip(partitions, replies, strict=True)}
 
 
 def _snapshot(values: list[bytes | None], tag: str) -> Snapshot | None:
@@ -197,8 +189,7 @@ def _snapshot(values: list[bytes | None], tag: str) -> Snapshot | None:
 
 def last_version(redis: Redis, table: str) -> int:
     """The last version of a table; 0: there is none."""
-    [reply] = ask_many(redis, [("XREVRANGE", keys.events(table), "+", "-", "COUNT", 1)], confirmed=True)
-    first_error([reply])
+    [reply] = ask_all(redis, [("XREVRANGE", keys.events(table), "+", "-", "COUNT", 1)], confirmed=True)
     return cold.version_of(reply[0]) if reply else 0
 
 

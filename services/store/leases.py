@@ -7,7 +7,7 @@ from redis import Redis
 
 from services.store import keys, scripts
 from services.store.channels import publish
-from services.store.wire import ask_many, first_error
+from services.store.wire import ask, ask_all
 
 LEASE_MS = 3_500
 RENEW_MS = 1_000
@@ -47,8 +47,7 @@ class Roll(NamedTuple):
 def claim(redis: Redis, partitions: Sequence[str], nonce: str, ms: int = LEASE_MS) -> dict[str, Lease]:
     """Those of `partitions` that nobody owned, now the caller's for `ms`; one round trip."""
     calls = [scripts.Call((keys.lease(each), keys.state(each)), (nonce, ms)) for each in partitions]
-    replies = scripts.run_many(redis, _CLAIM, calls, confirmed=True)
-    first_error(replies)
+    replies = scripts.run_all(redis, _CLAIM, calls, confirmed=True)
     return {
         partition: Lease(reply[0].decode(), reply[1].decode(), reply[2] == b"1")
         for partition, reply in zip(partitions, replies, strict=True)
@@ -59,15 +58,14 @@ def claim(redis: Redis, partitions: Sequence[str], nonce: str, ms: int = LEASE_M
 def renew(redis: Redis, fences: Mapping[str, str], ms: int = LEASE_MS) -> set[str]:
     """Prolong the leases on the partitions of `fences`; gives those that are lost."""
     calls = [scripts.Call((keys.lease(each),), (fence, ms)) for each, fence in fences.items()]
-    replies = scripts.run_many(redis, _RENEW, calls, confirmed=True)
-    first_error(replies)
+    replies = scripts.run_all(redis, _RENEW, calls, confirmed=True)
     return {partition for partition, kept in zip(fences, replies, strict=True) if not kept}
 
 
 def release(redis: Redis, fences: Mapping[str, str]) -> None:
     """Give partitions back, so that others need not wait for the lease to run out."""
     calls = [scripts.Call((keys.lease(each), keys.state(each)), (fence,)) for each, fence in fences.items()]
-    first_error(scripts.run_many(redis, _RELEASE, calls))
+    scripts.run_all(redis, _RELEASE, calls)
 
 
 def heartbeat(redis: Redis, worker: str, ms: int = ALIVE_MS) -> Roll:
@@ -87,12 +85,12 @@ def _gap(text: bytes) -> Gap:
 
 def sign_off(redis: Redis, worker: str) -> None:
     """Take `worker` off the roll at once."""
-    first_error(ask_many(redis, [("ZREM", keys.workers(), worker)]))
+    ask(redis, "ZREM", keys.workers(), worker)
 
 
 def tell(redis: Redis) -> None:
     """Tell the others to look who is there: one has come, or has given its partitions back."""
-    first_error(ask_many(redis, [publish(redis, keys.workers_bell(), "")]))
+    ask(redis, *publish(redis, keys.workers_bell(), ""))
 
 
 def bury(redis: Redis, partitions: Sequence[str], family: str) -> list[str]:
@@ -101,15 +99,14 @@ def bury(redis: Redis, partitions: Sequence[str], family: str) -> list[str]:
     Each partition stays marked as not given back, so that its next owner is careful.
     """
     named = f"{family}.".encode()
-    replies = ask_many(redis, [("ZRANGE", keys.workers(), 0, -1), *(("GET", keys.lease(each)) for each in partitions)])
-    first_error(replies)
-    roll, *fences = replies
+    leases = [("GET", keys.lease(each)) for each in partitions]
+    roll, *fences = ask_all(redis, [("ZRANGE", keys.workers(), 0, -1), *leases])
     dead = [name for name in roll if name.startswith(named)]
     held = [
         partition for partition, fence in zip(partitions, fences, strict=True)
         if fence is not None and fence.partition(b":")[2].startswith(named)
     ]
-    first_error(ask_many(redis, [
+    ask_all(redis, [
         *(("ZREM", keys.workers(), name) for name in dead), *(("DEL", keys.lease(each)) for each in held),
-    ]))
+    ])
     return held

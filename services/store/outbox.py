@@ -9,7 +9,7 @@ from redis import Redis
 
 from services.store import cold, keys
 from services.store.topology import Cluster, is_cluster, replicas_of
-from services.store.wire import Reply, Request, ask, ask_many, fields_of, first_error, store_ms, streams_of
+from services.store.wire import Reply, Request, ask, ask_all, fields_of, store_ms, streams_of
 
 START = "0-0"
 PAGE = 100
@@ -58,7 +58,7 @@ def read_log(
         news = _news(ask(redis, "XREAD", "COUNT", count, *block, "STREAMS", *names, *cursors.values()))
     if not news or not replicas_of(redis):
         return news
-    return _news_of(ask_many(redis, _reading({each: cursors[each] for each in news}, count), confirmed=True))
+    return _news_of(ask_all(redis, _reading({each: cursors[each] for each in news}, count), confirmed=True))
 
 
 def _reading(cursors: Mapping[str, str], count: int) -> list[Request]:
@@ -73,7 +73,6 @@ def _news(reply: Reply) -> dict[str, list[Pointer]]:
 
 
 def _news_of(replies: Sequence[Reply]) -> dict[str, list[Pointer]]:
-    first_error(replies)
     return {partition: pointers for reply in replies for partition, pointers in _news(reply).items()}
 
 
@@ -83,7 +82,7 @@ def _read_apart(redis: Cluster, cursors: Mapping[str, str], block_ms: int, count
     pause = LOOK_SECONDS_MIN
     requests = _reading(cursors, count)
     while True:
-        news = _news_of(ask_many(redis, requests))
+        news = _news_of(ask_all(redis, requests))
         if news or time.monotonic() + pause > end:
             return news
         time.sleep(pause)
@@ -110,8 +109,7 @@ def place(id_: str) -> tuple[int, int]:
 def log_ends(redis: Redis, partitions: Sequence[str]) -> dict[str, str]:
     """The id of the last pointer of each partition's log."""
     asked = [("XREVRANGE", keys.log(each), "+", "-", "COUNT", 1) for each in partitions]
-    replies = ask_many(redis, asked, confirmed=True)
-    first_error(replies)
+    replies = ask_all(redis, asked, confirmed=True)
     return {
         partition: reply[0][0].decode() if reply else START
         for partition, reply in zip(partitions, replies, strict=True)
@@ -121,8 +119,7 @@ def log_ends(redis: Redis, partitions: Sequence[str]) -> dict[str, str]:
 def last_versions(redis: Redis, tables: Sequence[str]) -> dict[str, int]:
     """The version of each table now."""
     asked = [("XREVRANGE", keys.events(table), "+", "-", "COUNT", 1) for table in tables]
-    replies = ask_many(redis, asked, confirmed=True)
-    first_error(replies)
+    replies = ask_all(redis, asked, confirmed=True)
     return {
         table: place(reply[0][0].decode())[0] if reply else 0 for table, reply in zip(tables, replies, strict=True)
     }
@@ -133,7 +130,7 @@ def read_events(redis: Redis, stretches: Sequence[Stretch]) -> list[list[Told]]:
 
     Raises PastMissing.
     """
-    replies = ask_many(
+    replies = ask_all(
         redis,
         [
             ("XRANGE", keys.events(table), f"{first}-0", "+" if last is None else f"{last}-0")
@@ -141,7 +138,6 @@ def read_events(redis: Redis, stretches: Sequence[Stretch]) -> list[list[Told]]:
         ],
         confirmed=True,
     )
-    first_error(replies)
     return [
         [_told(id_, flat) for id_, flat in cold.filled(redis, *stretch, reply)]
         for stretch, reply in zip(stretches, replies, strict=True)
@@ -156,18 +152,16 @@ def _told(id_: bytes, flat: Sequence[bytes]) -> Told:
 def due_soon(redis: Redis, partitions: Sequence[str], ahead_ms: int) -> list[str]:
     """Tables for which the clock has something to do in less than `ahead_ms`, some of each partition."""
     end = store_ms(redis) + ahead_ms
-    replies = ask_many(
+    replies = ask_all(
         redis, [("ZRANGEBYSCORE", keys.due(each), "-inf", end, "LIMIT", 0, PAGE) for each in partitions]
     )
-    first_error(replies)
     members = [member.decode() for reply in replies for member in reply]
     return [member for member in members if keys.is_table_id(member)]
 
 
 def handled(redis: Redis, process: str, partitions: Sequence[str]) -> dict[str, str]:
     """How far `process` has handled each partition's log."""
-    replies = ask_many(redis, [("HGET", keys.handled(each), process) for each in partitions])
-    first_error(replies)
+    replies = ask_all(redis, [("HGET", keys.handled(each), process) for each in partitions])
     return {
         partition: reply.decode() if reply else START
         for partition, reply in zip(partitions, replies, strict=True)
@@ -176,7 +170,7 @@ def handled(redis: Redis, process: str, partitions: Sequence[str]) -> dict[str, 
 
 def set_handled(redis: Redis, process: str, positions: Mapping[str, str]) -> None:
     """`process` has handled the log of each partition up to these ids."""
-    first_error(ask_many(redis, [("HSET", keys.handled(each), process, id_) for each, id_ in positions.items()]))
+    ask_all(redis, [("HSET", keys.handled(each), process, id_) for each, id_ in positions.items()])
 
 
 def stuck(redis: Redis, partition: str) -> dict[str, bytes]:
@@ -196,4 +190,4 @@ def set_stuck(redis: Redis, process: str, table: str, version: int, error: str |
 
 def trim_logs(redis: Redis, positions: Mapping[str, str]) -> None:
     """Let go of pointers before these ids, in whole blocks: every reader has passed them."""
-    first_error(ask_many(redis, [("XTRIM", keys.log(each), "MINID", "~", id_) for each, id_ in positions.items()]))
+    ask_all(redis, [("XTRIM", keys.log(each), "MINID", "~", id_) for each, id_ in positions.items()])

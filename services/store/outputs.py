@@ -6,7 +6,7 @@ from typing import NamedTuple
 from redis import Redis
 
 from services.store import keys, scripts
-from services.store.wire import Argument, Request, ask, ask_many, fields_of, first_error
+from services.store.wire import Argument, Request, ask, ask_all, fields_of
 
 LOBBY = "lobby"
 
@@ -86,8 +86,7 @@ def slot_of(aggregate: str) -> str:
 def checkpoints(redis: Redis, partitions: Sequence[str], space: Space = LIVE) -> dict[str, str]:
     """How far each partition is projected in its own slot; "" where nothing is."""
     requests = [("HGET", space.name(keys.checkpoint(f"p{each}")), each) for each in partitions]
-    replies = ask_many(redis, requests)
-    first_error(replies)
+    replies = ask_all(redis, requests)
     return {each: reply.decode() if reply else "" for each, reply in zip(partitions, replies, strict=True)}
 
 
@@ -105,8 +104,7 @@ def remembered(redis: Redis, tables: Sequence[str], space: Space = LIVE) -> list
     for table in tables:
         requests.append(("HMGET", space.name(keys.fold(table)), "v", "s"))
         requests.append(("HGET", space.name(keys.frozen(keys.partition_of(table))), table))
-    replies = ask_many(redis, requests)
-    first_error(replies)
+    replies = ask_all(redis, requests)
     return [
         Remembered(int(version or 0), state or b"", error)
         for (version, state), error in zip(replies[::2], replies[1::2], strict=True)
@@ -133,8 +131,7 @@ class Held(Exception):
 
 def commit_many(redis: Redis, work: Sequence[tuple[Step, Sequence[Output]]], space: Space = LIVE) -> list[bool]:
     """`commit` of each step, in order, in one round trip. Raises Held when one was stopped by that."""
-    replies = scripts.run_many(redis, _COMMIT, [_call(*each, space) for each in work], confirmed=True)
-    first_error(replies)
+    replies = scripts.run_all(redis, _COMMIT, [_call(*each, space) for each in work], confirmed=True)
     if -1 in replies:
         raise Held
     return [reply == 1 for reply in replies]

@@ -10,7 +10,7 @@ from engine.table import SEATS
 from services.store import keys, shelved
 from services.store.accounts import Ledger, Posting, UnknownPosting
 from services.store.packing import unpacked
-from services.store.wire import ask, ask_many, first_error
+from services.store.wire import ask, ask_all
 
 BALANCE, BALANCES = "balance", "balances"
 
@@ -105,15 +105,13 @@ def lobby(redis: Redis, after: str | None, limit: int) -> Lobby:
 def score(redis: Redis, player: str, after: str | None, limit: int) -> Ledger:
     """The postings at free tables that follow the one with the id `after`. Raises UnknownPosting."""
     start = "-" if after is None else f"({_place_of(redis, player, after)}"
-    replies = ask_many(
+    places, balance = ask_all(
         redis,
         [
             ("ZRANGEBYLEX", keys.score(player), start, "+", "LIMIT", 0, limit),
             ("HGET", keys.balance(player), BALANCE),
         ],
     )
-    first_error(replies)
-    places, balance = replies
     ids = [_id_of(place.decode()) for place in places]
     found = ask(redis, "HMGET", keys.balance(player), *ids) if ids else []
     return Ledger(int(balance or 0), tuple(Posting(**_decode(posting)) for posting in found))

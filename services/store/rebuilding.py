@@ -12,7 +12,7 @@ from services.store.cold import PastMissing
 from services.store.outputs import LOBBY, Held
 from services.store.packing import Damaged, unpacked
 from services.store.topology import masters
-from services.store.wire import Reply, Request, ask, ask_many, fields_of, first_error
+from services.store.wire import Reply, Request, ask, ask_all, ask_many, fields_of
 
 HOLD_MS = 20_000
 PAGE = 500
@@ -53,15 +53,13 @@ def let_go(redis: Redis, partitions: Sequence[str], writer: str) -> None:
 
 def _hold(redis: Redis, partitions: Sequence[str], writer: str, ms: int) -> list[int]:
     slots = [LOBBY, *(f"p{partition}" for partition in partitions)]
-    replies = scripts.run_many(redis, _HOLD, [scripts.Call((keys.hold(slot),), (writer, ms)) for slot in slots])
-    first_error(replies)
-    return replies
+    return scripts.run_all(redis, _HOLD, [scripts.Call((keys.hold(slot),), (writer, ms)) for slot in slots])
 
 
 def drop_fresh(redis: Redis) -> None:
     """Forget what an earlier attempt has left beside the live projections."""
     for page in scan_keys(redis, keys.scratch("pj:*")):
-        first_error(ask_many(redis, [("UNLINK", name) for name in page]))
+        ask_all(redis, [("UNLINK", name) for name in page])
 
 
 def all_projections(redis: Redis) -> list[Projection]:

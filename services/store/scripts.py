@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from redis import Redis
-from redis.exceptions import NoScriptError, ResponseError
+from redis.exceptions import NoScriptError
 
 from services.store.topology import is_cluster
-from services.store.wire import Argument, Reply, Request, ask_each_master, ask_many
+from services.store.wire import Argument, Reply, Request, ask_each_master, ask_many, first_error
 
 _FOLDER = Path(__file__).parent / "lua"
 
@@ -46,10 +46,15 @@ def run(
     redis: Redis, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument], *, confirmed: bool = False
 ) -> Reply:
     """The reply of one run. Raises StoreUnavailable, or ResponseError when the script failed."""
-    [reply] = run_many(redis, script, [Call(keys, arguments)], confirmed=confirmed)
-    if isinstance(reply, ResponseError):
-        raise reply
+    [reply] = run_all(redis, script, [Call(keys, arguments)], confirmed=confirmed)
     return reply
+
+
+def run_all(redis: Redis, script: Script, calls: Sequence[Call], *, confirmed: bool = False) -> list[Reply]:
+    """`run_many`, where none may fail. Raises StoreUnavailable, or the first ResponseError."""
+    replies = run_many(redis, script, calls, confirmed=confirmed)
+    first_error(replies)
+    return replies
 
 
 def run_many(redis: Redis, script: Script, calls: Sequence[Call], *, confirmed: bool = False) -> list[Reply]:

@@ -8,7 +8,7 @@ from redis.exceptions import ResponseError
 
 from services.store import keys, scripts
 from services.store.outbox import START, place
-from services.store.wire import ask, ask_each_master, ask_many, first_error
+from services.store.wire import ask, ask_each_master, ask_many
 
 WAITING_COUNTED_MAX = 1_000
 READERS = ("projections", "bots", "settlement")
@@ -44,8 +44,7 @@ class Seen(NamedTuple):
 def standings(redis: Redis, partitions: Sequence[str], at: int) -> list[Standing]:
     """How each partition stands at `at`, ms. Raises StoreUnavailable."""
     calls = [scripts.Call((keys.commands(each),), (keys.state(each), WAITING_COUNTED_MAX)) for each in partitions]
-    waits = scripts.run_many(redis, _WAITING, calls)
-    first_error(waits)
+    waits = scripts.run_all(redis, _WAITING, calls)
     requests = [request for each in partitions for request in (
         ("GET", keys.lease(each)), ("XLEN", keys.dead(each)), ("SCARD", keys.tables(each)),
         ("HLEN", keys.frozen(each)), ("HLEN", keys.stuck(each)),

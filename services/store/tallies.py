@@ -6,12 +6,12 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from services.store import keys
-from services.store.wire import ask_many, fields_of, first_error
+from services.store.wire import ask_all, ask_many, fields_of
 
 
 def add(redis: Redis, counts: Mapping[str, int]) -> None:
     """Add `counts` to the sums. Raises StoreUnavailable: they may have been added or not."""
-    first_error(ask_many(redis, [("HINCRBY", keys.tallies(), name, count) for name, count in counts.items() if count]))
+    ask_all(redis, [("HINCRBY", keys.tallies(), name, count) for name, count in counts.items() if count])
 
 
 def read(redis: Redis) -> dict[str, int]:

@@ -10,7 +10,7 @@ import msgspec
 from redis import Redis
 
 from services.store import keys
-from services.store.wire import Reply, ask_many, fields_of, first_error
+from services.store.wire import Reply, ask_all, fields_of
 
 SPECTATOR = b'"seat":null,"hand":[],"legal":[]'
 
@@ -54,8 +54,7 @@ def current(redis: Redis, table: str) -> Current | None:
 
 def current_many(redis: Redis, tables: Sequence[str]) -> list[Current | None]:
     """`current` of each, in one round trip."""
-    replies = ask_many(redis, [("HMGET", keys.view(table), *_VIEW) for table in tables], confirmed=True)
-    first_error(replies)
+    replies = ask_all(redis, [("HMGET", keys.view(table), *_VIEW) for table in tables], confirmed=True)
     return [_current(reply) for reply in replies]
 
 
@@ -74,8 +73,7 @@ def receipt(redis: Redis, aggregate: str, actor: str, key: str) -> dict[str, Any
     """The answer to a command: `{"s": "applied" | "refused" | "queued", …}`, or None when unknown."""
     field = keys.receipt_field(actor, key)
     asked = [("HGET", keys.receipts(aggregate), field), ("HGET", keys.reservations(aggregate), field)]
-    replies = ask_many(redis, asked, confirmed=True)
-    first_error(replies)
+    replies = ask_all(redis, asked, confirmed=True)
     if replies[0] is not None:
         return _decode(replies[0])
     return None if replies[1] is None else {"s": "queued"}
@@ -84,7 +82,7 @@ def receipt(redis: Redis, aggregate: str, actor: str, key: str) -> dict[str, Any
 def feed(redis: Redis, table: str, after: int, limit: int) -> Feed | None:
     """At most `limit` items after version `after`, or None when the table does not exist. One round trip."""
     name = keys.feed(table)
-    replies = ask_many(
+    found, first, version = ask_all(
         redis,
         [
             ("XRANGE", name, f"{after + 1}-0", "+", "COUNT", limit),
@@ -93,8 +91,6 @@ def feed(redis: Redis, table: str, after: int, limit: int) -> Feed | None:
         ],
         confirmed=True,
     )
-    first_error(replies)
-    found, first, version = replies
     if version is None:
         return None
     now = int(version)

@@ -14,8 +14,8 @@ from services.store.slots import HOME, Argument, Request, tag_of
 from services.store.topology import is_cluster, masters, replicas_of, watchers_of
 
 __all__ = [
-    "Argument", "Fields", "Reply", "Request", "StoreUnavailable", "ask", "ask_each_master", "ask_many",
-    "fields_of", "first_error", "is_away", "store_ms", "streams_of",
+    "Argument", "Fields", "Reply", "Request", "StoreUnavailable", "ask", "ask_all", "ask_each_master",
+    "ask_many", "fields_of", "first_error", "is_away", "store_ms", "streams_of",
 ]
 
 Reply: TypeAlias = Any
@@ -24,9 +24,7 @@ Fields: TypeAlias = dict[bytes, bytes]
 
 def ask(redis: Redis, *request: Argument) -> Reply:
     """The reply to one request. Raises StoreUnavailable, or ResponseError when the request is at fault."""
-    [reply] = ask_many(redis, [request])
-    if isinstance(reply, ResponseError):
-        raise reply
+    [reply] = ask_all(redis, [request])
     return reply
 
 
@@ -59,6 +57,13 @@ def ask_many(redis: Redis, requests: Sequence[Request], *, confirmed: bool = Fal
             elif isinstance(reply, ReadOnlyError):
                 hang_up(redis.connection_pool)  # It was the master: ask the sentinels who is it now.
             raise StoreUnavailable(str(reply)) from reply
+    return replies
+
+
+def ask_all(redis: Redis, requests: Sequence[Request], *, confirmed: bool = False) -> list[Reply]:
+    """`ask_many`, where none may be at fault. Raises StoreUnavailable, or the first ResponseError."""
+    replies = ask_many(redis, requests, confirmed=confirmed)
+    first_error(replies)
     return replies
 
 

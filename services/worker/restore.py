@@ -18,7 +18,7 @@ from services.store.cold import Mark, PastMissing, RawEntry
 from services.store.commands import Command
 from services.store.history import BrokenStream, History, NewerEvent, Recorded
 from services.store.leases import Lease
-from services.store.wire import StoreUnavailable, ask, ask_many, first_error
+from services.store.wire import StoreUnavailable, ask, ask_all
 from services.worker.build import TAG
 from services.worker.handle import applied
 from services.worker.held import Held, events_of, replay, snapshot
@@ -127,13 +127,11 @@ def _command(table: str, told: Recorded, cursor: str) -> Command:
 def _put(redis: Redis, table: str, before: RawEntry, mark: Mark) -> None:
     """What the script finds: the version before, at which it appends, and that the table exists."""
     id_, flat = before
-    first_error(
-        ask_many(
-            redis,
-            [
-                ("XADD", keys.events(table), id_, *flat),
-                ("SADD", keys.tables(keys.partition_of(table)), table),
-            ],
-        )
+    ask_all(
+        redis,
+        [
+            ("XADD", keys.events(table), id_, *flat),
+            ("SADD", keys.tables(keys.partition_of(table)), table),
+        ],
     )
     cold.set_mark(redis, table, mark)

@@ -23,7 +23,7 @@ def test_a_store_that_is_away_is_not_ready_but_live(house, monkeypatch):
     def away(*arguments):
         raise StoreUnavailable("ConnectionError")
 
-    monkeypatch.setattr("services.api.operations.ask_many", away)
+    monkeypatch.setattr("services.api.operations.ask_all", away)
     assert house.call("GET", "/v1/health/ready").json["code"] == "unavailable"
     assert house.call("GET", "/v1/health/live").status_code == 200
 

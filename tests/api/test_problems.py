@@ -172,7 +172,7 @@ def test_a_store_that_is_away_is_told_with_a_time_to_come_back(street, ana, lone
     def away(*arguments, **more):
         raise StoreUnavailable("ConnectionError: at 10.0.0.1")
 
-    monkeypatch.setattr("services.store.views.ask_many", away)
+    monkeypatch.setattr("services.store.views.ask_all", away)
     answer = ana.get(f"/v1/tables/{lone_table}")
     assert (answer.status_code, answer.json["code"], answer.headers["Retry-After"]) == (503, "unavailable", "1")
     assert "10.0.0.1" not in answer.text

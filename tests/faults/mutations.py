@@ -114,8 +114,8 @@ MUTATIONS = (
     ),
     Mutation(
         "what is read is shown once replicas have it", "services/store/views.py",
-        'replies = ask_many(redis, [("HMGET", keys.view(table), *_VIEW) for table in tables], confirmed=True)',
-        'replies = ask_many(redis, [("HMGET", keys.view(table), *_VIEW) for table in tables])',
+        'replies = ask_all(redis, [("HMGET", keys.view(table), *_VIEW) for table in tables], confirmed=True)',
+        'replies = ask_all(redis, [("HMGET", keys.view(table), *_VIEW) for table in tables])',
         ("tests/store/test_replicas.py::test_what_is_read_is_shown_once_a_replica_has_it",),
     ),
     Mutation(

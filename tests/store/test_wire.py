@@ -9,10 +9,10 @@ import pytest
 from redis import Redis
 from redis.exceptions import AuthenticationError, ResponseError
 
-from services.store import keys
+from services.store import keys, scripts
 from services.store.append import apply_many
 from services.store.connect import connect, patiently
-from services.store.wire import StoreUnavailable, ask, ask_many
+from services.store.wire import StoreUnavailable, ask, ask_all, ask_many
 from tests import servers
 from tests.store.samples import TABLE, claim, entry, everything, position
 
@@ -107,6 +107,15 @@ def test_replies_stay_apart_when_many_ask_at_once(store: Redis) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_where_none_may_be_at_fault_the_first_that_is_is_raised(store: Redis) -> None:
+    assert ask_all(store, [("ECHO", "a"), ("ECHO", "b")]) == [b"a", b"b"]
+    with pytest.raises(ResponseError, match=r"(?i)first"):
+        ask_all(store, [("ECHO", "a"), ("FIRST",), ("SECOND",)])
+    script = scripts.load("claim")
+    with pytest.raises(ResponseError):
+        scripts.run_all(store, script, [scripts.Call((), ())])
 
 
 @pytest.mark.server
