@@ -150,8 +150,9 @@ def entries_of(header: Header, lines: Sequence[bytes]) -> Deal:
 def linked(deal: Deal, previous: str) -> Deal:
     """The deal with its place in the chain, after the hash `previous`. Raises BadArchive: an entry has another hash."""
     try:
-        before = chain.digest(previous)
-        *_, head = chain.heads(before, deal.table, map(recorded, deal.entries))
+        head = chain.digest(previous)
+        for entry in deal.entries:
+            head, _ = chain.checked_raw(head, deal.table, entry)
     except (BrokenStream, ValueError, KeyError) as error:
         raise BadArchive(f"it is not linked to what was before: {error}") from error
     return deal._replace(previous=previous, head=chain.text(head))

@@ -14,7 +14,7 @@ entry bears a fingerprint, a digest with a key that only the service has (`servi
 
 import hashlib
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from struct import Struct
 from typing import Final
 
@@ -89,13 +89,6 @@ def checked_raw(previous: bytes, table: str, raw: RawEntry) -> tuple[bytes, byte
 
 def _another(table: str, version: object) -> BrokenStream:
     return BrokenStream(f"{table}: the hash of version {version} is not that of what it says (field h)")
-
-
-def heads(previous: bytes, table: str, entries: Iterable[Recorded]) -> Iterator[bytes]:
-    """The hash of each entry, all in a row after the one with the hash `previous`. Raises BrokenStream."""
-    for entry in entries:
-        previous = checked(previous, table, entry)
-        yield previous
 
 
 def text(digest: bytes) -> str:
