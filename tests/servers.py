@@ -48,7 +48,7 @@ class Server:
             self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment
         )
         log.close()
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not embedded.is_ready(self.path):
             if time.monotonic() > end or self.process.poll() is not None:
                 raise RuntimeError((self.folder / "log").read_text())

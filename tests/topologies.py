@@ -1,6 +1,7 @@
 """Stores of several servers for tests: a master that sentinels watch, and a cluster; with the files of deploy/store."""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -20,18 +21,20 @@ from tests import servers, sources
 CONFIGURATIONS = sources.ROOT / "deploy" / "store"
 START_SECONDS_MAX = 60.0
 SLOTS = 16384
+PORTS = range(10_001, 32_000)
+"""Below those that the system gives to connections: one of these could take a port before its server does."""
 _taken: set[int] = set()
 
 
 def free_port() -> int:
-    """A port that nobody listens on, and that was not given before."""
+    """A port that nobody listens on, and that was not given before; processes beside this one draw others."""
     while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
-        if port not in _taken and port + 10_000 < 65536 and port > 10_000:
-            _taken.add(port)
-            return port
+        port = random.SystemRandom().choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            if port not in _taken:
+                _taken.add(port)
+                return port
 
 
 class Place(NamedTuple):

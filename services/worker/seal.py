@@ -61,8 +61,11 @@ def _agreed(public: bytes) -> tuple[bytes, ChaCha20Poly1305]:
 def open_sealed(private: X25519PrivateKey, sealed: str) -> bytes:
     """The secret in `sealed`. Raises cryptography's InvalidTag when it was changed or sealed to another."""
     is_shared = sealed.startswith(_SHARED)
+    text = sealed.removeprefix(_SHARED)
     try:
-        box = base64.urlsafe_b64decode(sealed.removeprefix(_SHARED))
+        box = base64.urlsafe_b64decode(text)
+        if base64.urlsafe_b64encode(box).decode() != text:  # The last letter has bits that say nothing.
+            raise InvalidTag
         shown, rest = box[:KEY_BYTES], box[KEY_BYTES:]
         shared = private.exchange(X25519PublicKey.from_public_bytes(shown))
     except ValueError:

@@ -16,6 +16,7 @@ from typing import Protocol
 from services.serve import embedded
 from services.serve.binary import find_server
 from tests import sources
+from tests.topologies import free_port
 
 START_SECONDS_MAX = 60.0
 STOP_SECONDS_MAX = 15.0
@@ -162,7 +163,7 @@ class System:
             "MARIAS_ARCHIVE": str(self.archive),
             "MARIAS_PARTITIONS": str(PARTITIONS), "MARIAS_OPENING_CHIPS": str(OPENING_CHIPS), **(environment or {}),
         }
-        first, second, third = free_ports(3)
+        first, second, third = (free_port() for _ in range(3))
         self.nodes = (Node(first, first), Node(second, third))
         self.programs: dict[str, Program] = {each.name: each for each in store.programs}
         for number in range(1, workers + 1):
@@ -238,17 +239,6 @@ class System:
 
 # A build beside the installed one: its tree comes first, whatever the environment says.
 _FROM_ELSEWHERE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from services.cli import main; sys.exit(main())"
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on now."""
-    probes = [socket.socket() for _ in range(count)]
-    for probe in probes:
-        probe.bind(("127.0.0.1", 0))
-    ports = [probe.getsockname()[1] for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
 
 
 def listens(port: int) -> bool:

@@ -7,13 +7,14 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from services.http.incoming import BODY_BYTES_MAX
 from services.http.server import TAKE_OVER, Server
 
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 def application(environ: dict, start_response) -> list[bytes]:
@@ -42,9 +43,9 @@ def taken_over(fd: int) -> None:
     os.close(fd)
 
 
-@pytest.fixture(scope="module")
-def port() -> Iterator[int]:
-    """A server in a thread of its own, as this process is not one of gevent's."""
+@contextmanager
+def running(silent_seconds_max: float) -> Iterator[int]:
+    """The port of a server in a thread of its own, as this process is not one of gevent's."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setblocking(False)
     servers: list[Server] = []
@@ -53,7 +54,7 @@ def port() -> Iterator[int]:
     def serve() -> None:
         from gevent import get_hub
 
-        servers.append(Server(listener, application, silent_seconds_max=1.0))
+        servers.append(Server(listener, application, silent_seconds_max=silent_seconds_max))
         servers[0].start()
         stop.append(get_hub().loop)
         up.set()
@@ -66,6 +67,13 @@ def port() -> Iterator[int]:
     yield listener.getsockname()[1]
     stop[0].run_callback_threadsafe(servers[0].stop, 0.1)
     thread.join(SECONDS)
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """A server that has time."""
+    with running(SECONDS) as found:
+        yield found
 
 
 @pytest.fixture
@@ -209,6 +217,7 @@ def test_a_connection_may_be_taken_over(client: socket.socket, caplog: pytest.Lo
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", b"POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\na"])
-def test_who_stays_silent_is_hung_up_on(client: socket.socket, sent: bytes) -> None:
-    client.sendall(sent)
-    assert rest(client) == b""
+def test_who_stays_silent_is_hung_up_on(sent: bytes) -> None:
+    with running(0.5) as port, socket.create_connection(("127.0.0.1", port), SECONDS) as client:
+        client.sendall(sent)
+        assert rest(client) == b""

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
-SECONDS_MAX = 30.0
+SECONDS_MAX = 90.0
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 OPTIONS = (
     "--headless=new", "--remote-debugging-port=0", "--no-first-run", "--no-default-browser-check", "--disable-gpu",
@@ -54,7 +54,7 @@ class Chromium:
             assert time.monotonic() < end, "the browser does not start"
             time.sleep(0.02)
         self._port = int(told.read_text().split("\n")[0])
-        with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/json/version", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/json/version", timeout=60) as answer:
             address = json.load(answer)["webSocketDebuggerUrl"]
         self._line = Line(self._lines.enter_context(connect(address, max_size=None)))
         return self

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from tests import sources
 
-SECONDS_MAX = 60.0
+SECONDS_MAX = 120.0
 UNTIL_SECONDS_MAX = 120.0
 
 Found = TypeVar("Found")
@@ -142,7 +142,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def await_end(pids: list[int], seconds_max: float = 10.0) -> list[int]:
+def await_end(pids: list[int], seconds_max: float = 60.0) -> list[int]:
     """Those of `pids` that still run after `seconds_max`."""
     end = time.monotonic() + seconds_max
     while (left := [pid for pid in pids if is_alive(pid)]) and time.monotonic() < end:
@@ -153,7 +153,7 @@ def await_end(pids: list[int], seconds_max: float = 10.0) -> list[int]:
 def marias(data: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     """A command of the program over a folder of data, with the store that runs there."""
     return subprocess.run([sys.executable, "-m", "services.cli", *words, "--data", str(data)], cwd=sources.ROOT,
-                          env={**os.environ, "REDIS_URL": ""}, capture_output=True, text=True, timeout=60, check=False)
+                          env={**os.environ, "REDIS_URL": ""}, capture_output=True, text=True, timeout=120, check=False)
 
 
 def until(is_so: Callable[[], Found]) -> Found:

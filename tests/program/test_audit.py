@@ -23,7 +23,7 @@ TABLES = 16
 EACH = 4
 """Tables of one player."""
 AUDITS = 2
-TRIES = 8
+TRIES = 40
 SECONDS_MAX = 90.0
 
 
@@ -89,7 +89,7 @@ def test_an_audit_that_is_stopped_in_its_middle_goes_on_there(club: Running, tmp
             time.sleep(0.001)
         process.send_signal(signal.SIGINT)
         status, printed, said = ended(process)
-        if status == 130:
+        if status == 130 and tables_done(state) < TABLES:  # Else it was in what comes after the tables.
             break
     else:
         pytest.fail(f"it was over before it could be stopped, {TRIES} times: {said}")

@@ -36,7 +36,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def table(server):
-    """A table at which Ana plays with bots, and leaves it to them after the first deal; it is over."""
+    """A table at which Ana plays with bots, and leaves it to them after the first deal."""
     _, player = server.call("POST", "/v1/players", {"name": "=Ana"})
     bearer = {"Authorization": f"Bearer {player['token']}"}
     opening = {"game": "voleny", "bots": [1, 2], "auto_ready": True, "deals": DEALS, "turn_seconds": 1}
@@ -46,6 +46,8 @@ def table(server):
         server.call("POST", f"{path}/commands", body, Idempotency_Key=f"k{number}", Prefer="wait=20", **bearer)
         if number == 1:
             until(lambda: play_one(server, path, bearer))
+    until(lambda: server.call("GET", path, **bearer)[1]["phase"] == "lobby")  # And so it stays: a seat is free.
+    until(lambda: server.call("GET", "/v1/players/me/ledger", **bearer)[0] == 200)  # All of it is booked.
     return {"id": opened["table"], "player": player["player"], "bearer": bearer}
 
 
@@ -83,7 +85,8 @@ def piped(server, command, status=0):
 def deals_of(server, table, reader):
     found = []
     while True:
-        status, record = server.call("GET", f"/v1/tables/{table['id']}/deals/{len(found) + 1}", **reader)
+        path = f"/v1/tables/{table['id']}/deals/{len(found) + 1}"
+        status, record = until(lambda path=path: (told := server.call("GET", path, **reader))[0] != 503 and told)
         if status != 200:
             return found
         found.append(msgspec.json.encode(record))
@@ -232,7 +235,7 @@ def test_ledgers_say_what_the_api_says(server, table):
         assert int(mine[-1]["balance"]) == told["balance"]
     asked = urllib.request.Request(f"{server.http}/v1/players/me/ledger", headers={"Accept": "text/csv",
                                                                                   **table["bearer"]})
-    with urllib.request.urlopen(asked, timeout=20) as answer:
+    with urllib.request.urlopen(asked, timeout=60) as answer:
         over_http = list(csv.DictReader(io.StringIO(answer.read().decode(), newline="")))
     assert over_http == [row for row in own if row["account"] == "score"]
 
@@ -270,7 +273,7 @@ def test_ctrl_c_leaves_nothing_half(server, table, tmp_path):
     time.sleep(0.5)
     assert [path.name.startswith(".out.") for path in tmp_path.iterdir()] == [True]
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=30)
+    _, said = running.communicate(timeout=90)
     assert (running.returncode, said) == (130, b"")
     assert list(tmp_path.iterdir()) == []
 

@@ -107,7 +107,7 @@ def test_an_orphaned_store_is_stopped_and_its_socket_is_free(kind):
         orphan.start()
         assert orphan.process is not None
         assert embedded.end_orphan(orphan.path)
-        orphan.process.wait(5)
+        orphan.process.wait(60)
         assert embedded.ask(orphan.path, "PING") is None
         assert not embedded.end_orphan(orphan.path)
     finally:

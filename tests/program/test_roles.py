@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -13,14 +12,9 @@ import urllib.request
 import pytest
 
 from tests import sources
+from tests.topologies import free_port
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture
@@ -42,10 +36,10 @@ def apart(server_url, tmp_path):
 
 
 def _await_ready(port: int, logs) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while True:
         with contextlib.suppress(OSError), \
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/health/ready", timeout=5):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/health/ready", timeout=30):
             return
         assert time.monotonic() < end, "\n".join(log.read_text() for log in logs.glob("*.log"))
         time.sleep(0.05)
@@ -54,7 +48,7 @@ def _await_ready(port: int, logs) -> None:
 def _call(url: str, token: str = "", body: object = None):
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
     data = None if body is None else json.dumps(body).encode()
-    return urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=30)
+    return urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=90)
 
 
 def test_a_command_goes_through_all_of_them(apart):
@@ -69,7 +63,7 @@ def test_a_command_goes_through_all_of_them(apart):
         assert next(line for line in told if line.startswith(b"id:")).split() == [b"id:", b"1"]
         assert any(b'"deal_ended"' in line for line in told), "the bots play the deal to its end"
 
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while True:
         with _call(f"{apart['api']}/v1/tables/{table}/bank", token) as answer:
             bank = json.load(answer)

@@ -13,7 +13,7 @@ import pytest
 
 from services.serve import folder
 from tests import sources
-from tests.program.running import Running, await_end
+from tests.program.running import Running, await_end, until
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 ROLES = {"front", "worker", "projector", "jobs"}
@@ -59,7 +59,7 @@ def versions(server: Running, token: str, table: str) -> list[int]:
 
 def await_version(server: Running, token: str, table: str, least: int) -> dict:
     """The view once the table has come so far; while the store starts again the API says so with 503."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while True:
         status, seen = server.call("GET", f"/v1/tables/{table}", Authorization=f"Bearer {token}")
         assert status in (200, 503), seen
@@ -116,7 +116,7 @@ def test_a_killed_child_is_started_again_and_play_goes_on(shared, victim):
     killed = shared.children()[victim]
     os.kill(killed, signal.SIGKILL)
     await_version(shared, token, table, seen["version"] + 20)
-    assert shared.children()[victim] != killed
+    until(lambda: shared.children().get(victim, killed) != killed)
     assert f"{victim} ended (killed by SIGKILL); it is started again at once" in shared.said()
     told = versions(shared, token, table)
     assert told
@@ -159,10 +159,10 @@ def test_a_server_goes_on_when_the_reader_of_its_log_and_its_terminal_have_gone(
     program.send_signal(signal.SIGHUP)
     running = folder.read_running(data)
     for _ in range(3):
-        with urllib.request.urlopen(f"{running.http}/v1/health/ready", timeout=10) as answer:
+        with urllib.request.urlopen(f"{running.http}/v1/health/ready", timeout=60) as answer:
             assert answer.status == 200
     program.terminate()
-    assert program.wait(20) == 0
+    assert program.wait(60) == 0
 
 
 def test_keys_are_made_once_and_for_their_owner_alone(data):
@@ -200,7 +200,7 @@ def test_a_token_made_beside_the_server_is_good(shared, role):
 def test_a_player_made_beside_the_server_has_chips(shared):
     token = _marias("token", "--role", "player", "--name", "Ana", "--data", str(shared.data)).stdout.strip()
     path = "/v1/players/me/ledger?account=chips"
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while (ledger := shared.call("GET", path, Authorization=f"Bearer {token}")[1])["balance"] == 0:
         assert time.monotonic() < end, ledger
         time.sleep(0.05)

@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from services.store import keys
 from services.store.connect import connect
 from tests import sources
-from tests.program.running import Running
+from tests.program.running import Running, until
 
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
@@ -24,11 +24,11 @@ pytestmark = [pytest.mark.server, pytest.mark.slow]
 def marias(data: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     environment = {name: value for name, value in os.environ.items() if name != "REDIS_URL"}
     return subprocess.run([sys.executable, "-m", "services.cli", *words, "--data", str(data)], cwd=sources.ROOT,
-                          env=environment, capture_output=True, text=True, timeout=60, check=False)
+                          env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
 def metrics(server: Running) -> dict[str, float]:
-    with urllib.request.urlopen(f"{server.http}/metrics", timeout=30) as answer:
+    with urllib.request.urlopen(f"{server.http}/metrics", timeout=90) as answer:
         text = answer.read().decode()
     assert re.search(r'marias_[a-z_]*\{[^}]*"t-', text) is None, "no table is a label"
     return {sample.name + "".join(sorted(sample.labels.values())): sample.value
@@ -36,7 +36,7 @@ def metrics(server: Running) -> dict[str, float]:
 
 
 def until_exit(data: Path, status: int) -> "subprocess.CompletedProcess[str]":
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while (done := marias(data, "status")).returncode != status:
         assert time.monotonic() < end, done.stdout + done.stderr
         time.sleep(0.2)
@@ -61,9 +61,7 @@ def test_the_state_of_a_running_system_is_told_and_judged(small):
     assert "appendfsync always, noeviction" in done.stdout
     assert "8 of 8 partitions" in done.stdout
     assert done.stdout.rstrip().endswith("healthy")
-    seen = metrics(server)
-    assert (seen["marias_store_up"], seen["marias_partitions"], seen["marias_workers"]) == (1, 8, 1)
-    assert seen["marias_partitions_orphaned"] == 0
+    await_metrics(server, marias_store_up=1, marias_partitions=8, marias_workers=1, marias_partitions_orphaned=0)
 
     with connect(json.loads((data / "run.json").read_text())["redis_url"]) as redis:
         redis.xadd(keys.dead(table[2:4]), {"id": "1-0", "t": table, "a": "x", "n": "", "k": "k", "f": "f",
@@ -81,19 +79,21 @@ def test_the_state_of_a_running_system_is_told_and_judged(small):
     _, asked = server.call("GET", "/v1/operations", Authorization=f"Bearer {_operator(data)}")
     assert asked["workers"] == told["workers"]
     assert not asked["healthy"]
-    time.sleep(1.1)  # The front looks once a second.
-    seen = metrics(server)
-    assert (seen["marias_dead_letters"], seen["marias_tables_frozen"], seen["marias_healthy"]) == (1, 1, 0)
+    await_metrics(server, marias_dead_letters=1, marias_tables_frozen=1, marias_healthy=0)
 
     with connect(json.loads((data / "run.json").read_text())["redis_url"]) as redis:
         redis.delete(keys.dead(table[2:4]), keys.frozen(table[2:4]))
-    end = time.monotonic() + 60
-    while metrics(server)["marias_command_seconds_count"] < 20:
-        assert time.monotonic() < end, "the workers' counts come to the store every other second"
-        time.sleep(0.5)
+    server.call("POST", "/v1/tables", {"game": "voleny", "bots": [0, 1, 2], "auto_ready": True, "deals": 4},
+                Authorization=bearer)  # However short the one deal was, these are commands enough.
+    until(lambda: metrics(server)["marias_command_seconds_count"] >= 20)
     counted = metrics(server)
     assert counted["marias_worker_commands_totalapplied"] >= 20
     assert counted["marias_worker_commands_totalfenced"] == 0
+
+
+def await_metrics(server: Running, **wanted: float) -> None:
+    """Until they are so: the front looks once a second."""
+    until(lambda: wanted.items() <= metrics(server).items())
 
 
 def _operator(data: Path) -> str:
@@ -106,7 +106,7 @@ def test_without_workers_and_without_a_store_it_is_not_well(server_url, tmp_path
 
     def status(**changed: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run([sys.executable, "-m", "services.cli", "status", "--json"], cwd=sources.ROOT,
-                              env=environment | changed, capture_output=True, text=True, timeout=60, check=False)
+                              env=environment | changed, capture_output=True, text=True, timeout=120, check=False)
 
     alone = status()
     assert alone.returncode == 1
@@ -124,6 +124,6 @@ def test_watching_goes_on_until_it_is_stopped(server_url, tmp_path):
     assert watching.stdout is not None
     first, second = watching.stdout.readline(), watching.stdout.readline()
     watching.send_signal(signal.SIGINT)
-    watching.communicate(timeout=30)
+    watching.communicate(timeout=90)
     assert not json.loads(first)["healthy"]
     assert not json.loads(second)["healthy"]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from services.serve import supervise
 from services.serve.child import BACK_OFF_SECONDS, Child
 from services.serve.supervise import EARLY_DEATHS_MAX, CannotStart, Supervisor
 
@@ -37,7 +38,7 @@ def run(children, when, *, verbose=False, ready=True, order=None):
     said: list[str] = []
     supervisor = Supervisor(children, said.append, verbose=verbose)
     turn = supervisor._turn
-    end = time.monotonic() + 30
+    end = time.monotonic() + 90
 
     def watched(seconds: float) -> None:
         turn(min(seconds, 0.05))
@@ -114,7 +115,8 @@ def test_the_chatter_of_the_store_is_shown_only_on_demand():
     assert "store     | hello" in run(loud, lambda said: "store     | hello" in said, verbose=True)
 
 
-def test_the_end_comes_stage_by_stage_and_the_store_is_last(tmp_path):
+def test_the_end_comes_stage_by_stage_and_the_store_is_last(tmp_path, monkeypatch):
+    monkeypatch.setattr(supervise, "STOP_SECONDS", 60.0)  # Nobody is killed for being slow.
     diary = tmp_path / "diary"
     program = (
         "import os, signal, sys, time\n"
@@ -165,7 +167,7 @@ def test_the_guard_ends_its_program_where_the_system_has_no_signal_for_it(tmp_pa
 
 
 def _await_end(pid: int) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

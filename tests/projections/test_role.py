@@ -26,7 +26,7 @@ run_role("projector", dataclasses.replace(Config(), redis_url=sys.argv[1], jobs_
 """
 
 
-def until(what: Callable[[], object], seconds_max: float = 20.0) -> None:
+def until(what: Callable[[], object], seconds_max: float = 60.0) -> None:
     """Wait for it."""
     end = time.monotonic() + seconds_max
     while not what():
@@ -63,7 +63,7 @@ def test_it_follows_goes_on_after_a_kill_and_stops_when_told_to(server, role) ->
     tables.play(TABLE)
     until(lambda: len(projected.bank(store, TABLE, 0, 9).deals) == 3)
     second.send_signal(signal.SIGTERM)
-    assert second.wait(10) == 0
+    assert second.wait(60) == 0
     assert outputs.checkpoints(store, ["0c"])["0c"] != ""
     store.close()
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from websockets.sync.client import ClientConnection, connect
 
-SECONDS = 15.0
+SECONDS = 60.0
 OPEN = ExitStack()  # What is to be closed after each test.
 
 
@@ -108,3 +108,10 @@ def hear(connection: ClientConnection, member: str) -> dict:
         if member in message:
             return message
     raise TimeoutError(member)
+
+
+def decided(connection: ClientConnection) -> dict:
+    """The next receipt that says how a command ended: on a slow machine it is said before that it is queued."""
+    while (receipt := hear(connection, "receipt")["receipt"])["status"] == "queued":
+        pass
+    return receipt

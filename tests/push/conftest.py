@@ -51,12 +51,14 @@ def launch(
         running_servers["valkey"].start()
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(beat_seconds: float, host: str = "127.0.0.1", stalled_seconds: float | None = None) -> Push:
+    def start(
+        beat_seconds: float, host: str = "127.0.0.1", stalled_seconds: float = 0.0, first_seconds: float = 0.0
+    ) -> Push:
         listening = socket.create_server((host, 0), backlog=1024)
         environment = os.environ | {"REDIS_URL": running_servers["valkey"].url, "MARIAS_DATA": str(folder)}
         started.append(subprocess.Popen(
             [sys.executable, "-m", "tests.push.process", str(listening.fileno()), str(beat_seconds),
-             *([str(stalled_seconds)] if stalled_seconds else [])],
+             str(stalled_seconds), str(first_seconds)],
             cwd=ROOT, env=environment, pass_fds=[listening.fileno()],
         ))
         port = listening.getsockname()[1]
@@ -67,7 +69,7 @@ def launch(
     for process in started:
         process.send_signal(signal.SIGTERM)
     for process in started:
-        assert process.wait(20) == 0, "the push process did not end well"
+        assert process.wait(60) == 0, "the push process did not end well"
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -15,7 +16,7 @@ from websockets.sync.client import ClientConnection, connect
 from services.receipts import Receipt, read
 from services.store import keys
 from tests.cast import ANA, BARA, CYRIL, DANA, Player
-from tests.push.clients import OPEN, SECONDS, hear, socket_of
+from tests.push.clients import OPEN, SECONDS, decided, hear, socket_of
 from tests.push.conftest import Push
 from tests.push.writer import TABLE, Writer
 
@@ -121,7 +122,7 @@ def test_a_command_is_taken_in_for_the_caller_under_its_id(push: Push, writer: W
     )
     assert msgspec.json.decode(command[b"b"]) == PLAY
     writer.change(key="one")
-    assert hear(connection, "receipt") == {"receipt": {"id": "one", "status": "applied", "version": 2}}
+    assert decided(connection) == {"id": "one", "status": "applied", "version": 2}
 
 
 def test_a_refusal_names_its_code_and_what_the_sender_may_know(push: Push, writer: Writer, store: Redis) -> None:
@@ -131,8 +132,8 @@ def test_a_refusal_names_its_code_and_what_the_sender_may_know(push: Push, write
     send(connection, {"id": "one", "command": PLAY})
     taken_in(store, 1)
     writer.refuse(ANA.id, "one", "illegal_card", {"legal": ["7h"]})
-    assert hear(connection, "receipt") == {
-        "receipt": {"id": "one", "status": "refused", "code": "illegal_card", "detail": {"legal": ["7h"]}},
+    assert decided(connection) == {
+        "id": "one", "status": "refused", "code": "illegal_card", "detail": {"legal": ["7h"]},
     }
     writer.change()
     assert set(json.loads(other.recv(SECONDS))) == {"version", "events", "view"}
@@ -143,7 +144,7 @@ def test_the_hash_of_what_was_written_comes_with_the_answer(push: Push, writer: 
     connection = sit(push)
     send(connection, {"id": "one", "command": PLAY})
     writer.change(key="one", hash="H" * 43)
-    assert hear(connection, "receipt")["receipt"]["hash"] == "H" * 43
+    assert decided(connection)["hash"] == "H" * 43
 
 
 def test_receipts_are_signed_for_whoever_wants_to_keep_them(push: Push, writer: Writer, store: Redis) -> None:
@@ -151,14 +152,14 @@ def test_receipts_are_signed_for_whoever_wants_to_keep_them(push: Push, writer: 
     connection = socket_of(push.port, TABLE, push.token(ANA), query="?receipts=signed")
     send(connection, {"id": "one", "command": PLAY})
     writer.change(key="one", hash="H" * 43)
-    told = hear(connection, "receipt")["receipt"]
+    told = decided(connection)
     said = read(push.signer.find, told.pop("signed"))
     assert told == {"id": "one", "status": "applied", "version": 2, "hash": "H" * 43}
     assert said == Receipt(TABLE, ANA.id, "one", "applied", said.at, version=2, hash="H" * 43, mark="fp")
     send(connection, {"id": "two", "command": PLAY})
     taken_in(store, 2)
     writer.refuse(ANA.id, "two", "not_your_turn", {"seat": 1})
-    told = hear(connection, "receipt")["receipt"]
+    told = decided(connection)
     assert (told["code"], told["detail"]) == ("not_your_turn", {"seat": 1})
     assert read(push.signer.find, told["signed"]).code == "not_your_turn"
 
@@ -179,7 +180,7 @@ def test_the_same_id_again_gets_the_same_answer(push: Push, writer: Writer, stor
     writer.change(key="one")
     again = sit(push)
     send(again, {"id": "one", "command": PLAY})
-    assert hear(again, "receipt")["receipt"] == {"id": "one", "status": "applied", "version": 2}
+    assert decided(again) == {"id": "one", "status": "applied", "version": 2}
     assert store.xlen(keys.commands(keys.partition_of(TABLE))) == 1
 
 
@@ -190,7 +191,7 @@ def test_the_same_id_with_another_command_is_refused(push: Push, writer: Writer,
     taken_in(store, 1)
     other = sit(push)
     send(other, {"id": "one", "command": {"type": "good"}})
-    assert hear(other, "receipt")["receipt"]["code"] == "idempotency_key_reused"
+    assert decided(other)["code"] == "idempotency_key_reused"
 
 
 def test_what_is_not_decided_soon_is_reported_as_queued_and_answered_later(
@@ -201,7 +202,7 @@ def test_what_is_not_decided_soon_is_reported_as_queued_and_answered_later(
     send(connection, {"id": "one", "command": PLAY})
     assert hear(connection, "receipt")["receipt"] == {"id": "one", "status": "queued"}
     writer.change(key="one")
-    assert hear(connection, "receipt")["receipt"]["status"] == "applied"
+    assert decided(connection)["status"] == "applied"
 
 
 def test_many_commands_at_once_are_each_answered(push: Push, writer: Writer, store: Redis) -> None:
@@ -213,7 +214,7 @@ def test_many_commands_at_once_are_each_answered(push: Push, writer: Writer, sto
     for command in taken_in(store, 36):
         writer.change(actor=command[b"a"].decode(), key=command[b"k"].decode())
     for connection in players:
-        answered = {hear(connection, "receipt")["receipt"]["id"] for _ in range(12)}
+        answered = {decided(connection)["id"] for _ in range(12)}
         assert answered == {f"n{number}" for number in range(12)}
 
 
@@ -221,7 +222,7 @@ def test_an_auditor_commands_nothing(push: Push, writer: Writer) -> None:
     writer.change()
     connection = socket_of(push.port, TABLE, push.token(DANA, "auditor"))
     send(connection, {"id": "one", "command": PLAY})
-    assert hear(connection, "receipt")["receipt"]["code"] == "forbidden"
+    assert decided(connection)["code"] == "forbidden"
 
 
 def test_who_resumes_hears_all_that_was_missed_and_sees_the_table_once(push: Push, writer: Writer) -> None:
@@ -234,9 +235,9 @@ def test_who_resumes_hears_all_that_was_missed_and_sees_the_table_once(push: Pus
     assert ["view" in message for message in missed] == [False, False, True]
 
 
-def test_who_may_resume_is_given_time_to_say_so(push: Push, writer: Writer) -> None:
+def test_who_may_resume_is_given_time_to_say_so(launch: Callable[..., Push], writer: Writer) -> None:
     writer.change()
-    connection = sit(push)
+    connection = sit(launch(12.0, first_seconds=60.0))
     writer.change()  # Before the first message: it must wait its turn.
     send(connection, {"resume": 0})
     assert [hear(connection, "version")["version"] for _ in range(2)] == [1, 2]
@@ -357,7 +358,7 @@ def test_a_malformed_command_is_refused_by_its_id_and_its_key_stays_free(
     writer.change()
     connection = sit(push)
     send(connection, {"id": "one"} | message)
-    receipt = hear(connection, "receipt")["receipt"]
+    receipt = decided(connection)
     assert (receipt["status"], receipt["code"], receipt["detail"]["field"]) == ("refused", "malformed", field)
     send(connection, {"id": "one", "command": PLAY})
     assert taken_in(store, 1)[0][b"k"] == b"one"

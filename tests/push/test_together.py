@@ -37,6 +37,8 @@ def test_beyond_the_bound_commands_are_refused_at_once(monkeypatch: pytest.Monke
     gevent.sleep(0.01)
     assert told == ["busy", "busy"]
     slow.set()
-    gevent.sleep(0.05)
+    with gevent.Timeout(60):
+        while len(told) < 6:
+            gevent.sleep(0.001)
     assert told == ["busy", "busy", "new", "new", "new", "new"]
     running.kill()

@@ -136,7 +136,7 @@ class Terminal:
     def close(self) -> int:
         """How it ended."""
         try:
-            return self.process.wait(30)
+            return self.process.wait(60)
         finally:
             self.process.kill()
             self.process.wait()

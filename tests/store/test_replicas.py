@@ -49,13 +49,15 @@ def store(several: topologies.Watched | topologies.Clustered) -> Iterator[Redis]
 
 
 class Silent:
-    """While this lasts no replica says anything."""
+    """While this lasts no replica says anything, and none is waited for as long as usual."""
 
-    def __init__(self, several: topologies.Watched | topologies.Clustered) -> None:
+    def __init__(self, several: topologies.Watched | topologies.Clustered, patch: pytest.MonkeyPatch) -> None:
         self._nodes = several.servers if isinstance(several, topologies.Watched) else several.nodes
         self._paused: list[topologies.Node] = []
+        self._patch, self._usual = patch, routing.WAIT_MS
 
     def __enter__(self) -> None:
+        self._patch.setattr(routing, "WAIT_MS", 500)
         self._paused = [each for each in self._nodes if each.client.info("replication")["role"] == "slave"]
         for each in self._paused:
             each.pause()
@@ -63,27 +65,29 @@ class Silent:
     def __exit__(self, *_: object) -> None:
         for each in self._paused:
             each.pause(on=False)
+        self._patch.setattr(routing, "WAIT_MS", self._usual)
 
 
 @pytest.fixture
 def silent(several: topologies.Watched | topologies.Clustered, monkeypatch: pytest.MonkeyPatch) -> Silent:
-    """Replicas that can be silenced; they are not waited for as long as usual."""
-    monkeypatch.setattr(routing, "WAIT_MS", 500)
-    return Silent(several)
+    """Replicas that can be silenced; until then a busy one has longer than usual, and our connections longer still."""
+    monkeypatch.setattr(routing, "WAIT_MS", 4_000)
+    return Silent(several, monkeypatch)
 
 
 def test_a_command_is_taken_in_once_a_replica_has_it(store: Redis, silent: Silent) -> None:
-    assert patiently(lambda: submit(store, OPEN._replace(key="k0")), 10.0).status in ("new", "dup")
+    assert patiently(lambda: submit(store, OPEN._replace(key="k0")), 60.0).status in ("new", "dup")
     with silent:
         for _ in range(2):  # The second time it is known already, but still on one machine only.
             with pytest.raises(StoreUnavailable, match="not confirmed"):
                 submit(store, OPEN)
-    assert patiently(lambda: submit(store, OPEN), 10.0).status == "dup"
+    assert patiently(lambda: submit(store, OPEN), 60.0).status == "dup"
 
 
 def test_more_replicas_than_there_are_never_confirm(
-    several: topologies.Watched | topologies.Clustered, silent: Silent
+    several: topologies.Watched | topologies.Clustered, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(routing, "WAIT_MS", 500)
     demanding = connect(several.url, replicas=3)
     with pytest.raises(StoreUnavailable, match="not confirmed by 3"):
         submit(demanding, OPEN)
@@ -92,8 +96,8 @@ def test_more_replicas_than_there_are_never_confirm(
 
 def test_what_is_read_is_shown_once_a_replica_has_it(store: Redis, silent: Silent) -> None:
     lease = claim(store)
-    patiently(lambda: apply_many(store, [entry(position(lease, 1), 0)]), 20.0)
-    assert patiently(lambda: views.current(store, TABLE), 20.0).version == 1
+    patiently(lambda: apply_many(store, [entry(position(lease, 1), 0)]), 60.0)
+    assert patiently(lambda: views.current(store, TABLE), 60.0).version == 1
     with silent, pytest.raises(StoreUnavailable, match="not confirmed"):
         apply_many(store, [entry(position(lease, 2), 1)])
     with silent:
@@ -103,14 +107,14 @@ def test_what_is_read_is_shown_once_a_replica_has_it(store: Redis, silent: Silen
         ):
             with pytest.raises(StoreUnavailable, match="not confirmed"):
                 look()
-    assert patiently(lambda: views.current(store, TABLE), 20.0).version == 2
+    assert patiently(lambda: views.current(store, TABLE), 60.0).version == 2
 
 
 def test_nobody_acts_on_what_is_not_confirmed(store: Redis, silent: Silent) -> None:
     """Chips follow the log and the cursor: what a fail-over may undo must not have moved any."""
     lease = claim(store)
-    patiently(lambda: apply_many(store, [entry(position(lease, 1), 0, kinds="chips")]), 20.0)
-    [pointer] = patiently(lambda: outbox.read_log(store, {PARTITION: outbox.START}), 20.0)[PARTITION]
+    patiently(lambda: apply_many(store, [entry(position(lease, 1), 0, kinds="chips")]), 60.0)
+    [pointer] = patiently(lambda: outbox.read_log(store, {PARTITION: outbox.START}), 60.0)[PARTITION]
     with silent, pytest.raises(StoreUnavailable, match="not confirmed"):
         apply_many(store, [entry(position(lease, 2), 1, kinds="chips")])
     with silent:
@@ -121,7 +125,7 @@ def test_nobody_acts_on_what_is_not_confirmed(store: Redis, silent: Silent) -> N
         ):
             with pytest.raises(StoreUnavailable, match="not confirmed"):
                 look()
-    later = patiently(lambda: outbox.read_log(store, {PARTITION: pointer.id}), 20.0)
+    later = patiently(lambda: outbox.read_log(store, {PARTITION: pointer.id}), 60.0)
     assert [each.version for each in later[PARTITION]] == [2]
 
 
@@ -133,7 +137,7 @@ def test_the_users_of_roles_may_wait_for_replicas(
         for each in masters:
             each.client.execute_command("ACL", "SETUSER", role, *rights.words(role, "secret"))
         with connect(several.url.replace("://", f"://{role}:secret@"), replicas=1) as client:
-            patiently(lambda client=client: ask_many(client, [("TIME",)], confirmed=True), 20.0)
+            patiently(lambda client=client: ask_many(client, [("TIME",)], confirmed=True), 60.0)
         for each in masters:
             each.client.execute_command("ACL", "DELUSER", role)
 
@@ -151,17 +155,18 @@ class TestWhereSentinelsWatch:
         return found
 
     def test_one_of_two_is_not_enough(self, watched: topologies.Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(routing, "WAIT_MS", 500)
         with connect(watched.url, replicas=1) as client:
             assert patiently(lambda: submit(client, OPEN), 60.0).status in ("new", "dup")
             away = next(each for each in watched.servers if each is not watched.master())
             away.pause()
+            monkeypatch.setattr(routing, "WAIT_MS", 500)
             try:
                 with pytest.raises(StoreUnavailable, match="not confirmed by 2 replicas"):
                     submit(client, OPEN._replace(key="k2"))
             finally:
                 away.pause(on=False)
-            assert patiently(lambda: submit(client, OPEN._replace(key="k2")), 30.0).status == "dup"
+                monkeypatch.undo()
+            assert patiently(lambda: submit(client, OPEN._replace(key="k2")), 60.0).status == "dup"
 
     def test_one_that_is_gone_is_waited_for_until_the_sentinels_forget_it(
         self, watched: topologies.Watched, monkeypatch: pytest.MonkeyPatch
@@ -174,7 +179,7 @@ class TestWhereSentinelsWatch:
                 with pytest.raises(StoreUnavailable, match="not confirmed by 2 replicas: 1 are connected"):
                     submit(client, OPEN)
                 watched.forget()
-                assert patiently(lambda: submit(client, OPEN), 30.0).status in ("new", "dup")
+                assert patiently(lambda: submit(client, OPEN), 60.0).status in ("new", "dup")
         finally:
             watched.heal()
             watched.forget()
@@ -186,7 +191,7 @@ class TestWhereSentinelsWatch:
             watchers = watchers_of(client)
             assert watchers is not None
             watchers.known = 1
-            patiently(lambda: submit(client, OPEN), 20.0)
+            patiently(lambda: submit(client, OPEN), 60.0)
             assert watchers.known == 2
 
 
@@ -228,7 +233,7 @@ def test_live_readers_are_told_only_what_a_replica_has(store: Redis, silent: Sil
         apply_many(store, [entry(position(lease, 3), 1)])
     assert ears.hear(0.3) == []
     assert history.load(store, TABLE, "").version == 2
-    patiently(lambda: leases.renew(store, {PARTITION: lease.fence}), 10.0)
+    patiently(lambda: leases.renew(store, {PARTITION: lease.fence}), 60.0)
     tell_to_look(store, [PARTITION])
     assert [data for _, data in ears.hear(5.0)] == [b""]
     ears.close()
@@ -259,12 +264,12 @@ def test_the_messages_are_those_that_the_script_would_tell(
 
 
 def test_chips_leave_an_account_for_good_before_a_table_gets_them(store: Redis, silent: Silent) -> None:
-    patiently(lambda: accounts.open_account(store, ANA, 100), 10.0)
+    patiently(lambda: accounts.open_account(store, ANA, 100), 60.0)
     with silent:
         for _ in range(2):
             with pytest.raises(StoreUnavailable, match="not confirmed"):
                 accounts.withdraw(store, ANA, "t1", 60, TABLE)
-    patiently(lambda: accounts.withdraw(store, ANA, "t1", 60, TABLE), 10.0)
+    patiently(lambda: accounts.withdraw(store, ANA, "t1", 60, TABLE), 60.0)
     assert accounts.balance(store, ANA) == 40
 
 
@@ -282,7 +287,7 @@ def test_a_worker_goes_on_when_replicas_come_back_and_watchers_look_again(store:
         _turn_and_turn(worker)
     feed.read(0.3)
     assert told == []
-    patiently(lambda: worker.turn(0.1), 10.0)
+    patiently(lambda: worker.turn(0.1), 60.0)
     feed.read(5.0)
     assert told == [None]
     feed.close()

@@ -109,7 +109,7 @@ def check(sender: Sender, store: Redis) -> None:
     """Each acknowledged command is there once; one that nobody was told of may be there as well."""
     acknowledged = list(sender.acknowledged)  # More come while we read.
     found = patiently(
-        lambda: commands.read_commands(store, dict.fromkeys(keys.all_partitions(), "0-0"), 100_000), 30.0
+        lambda: commands.read_commands(store, dict.fromkeys(keys.all_partitions(), "0-0"), 100_000), 60.0
     )
     written = [(each.aggregate, each.key) for some in found.values() for each in some]
     assert len(written) == len(set(written))
@@ -157,7 +157,7 @@ def test_commands_go_on_when_sentinels_appoint_another_master(watched: topologie
         topologies.wait_for(lambda: watched.master() is not old, old.said)
         old.client.replicaof("127.0.0.1", watched.master().port)
         sender.progress(300)
-        patiently(lambda: ask(sender.store, "SET", "key", "2"), 10.0)
+        patiently(lambda: ask(sender.store, "SET", "key", "2"), 60.0)
     assert watched.master().client.get("key") == b"2"
 
 
@@ -186,7 +186,7 @@ def test_what_a_silent_node_was_sent_stays_unknown_and_is_not_sent_twice(cluster
     finally:
         node.pause(on=False)
     cluster.await_whole()
-    assert patiently(lambda: ask(store, "XLEN", "k:{0}"), 30.0) <= 1
+    assert patiently(lambda: ask(store, "XLEN", "k:{0}"), 60.0) <= 1
     store.close()
 
 

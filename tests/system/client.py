@@ -69,7 +69,7 @@ class Client:
             raise Refused(status, answer)
         return answer
 
-    def persist(self, method: str, path: str, body: object = None, *, seconds: float = 40, **headers: str) -> dict:
+    def persist(self, method: str, path: str, body: object = None, *, seconds: float = 90, **headers: str) -> dict:
         """`ask`, repeated with the very same request while the service is away (no connection, 503 or 429)."""
         until = time.monotonic() + seconds
         while True:
@@ -83,7 +83,7 @@ class Client:
                     raise
             time.sleep(0.05)
 
-    def command(self, table: str, body: dict, *, key: str | None = None, seconds: float = 40) -> dict:
+    def command(self, table: str, body: dict, *, key: str | None = None, seconds: float = 90) -> dict:
         """The final outcome of a command: {"status": "applied", "version"} or Refused; never lost, never doubled."""
         key = key or uuid.uuid4().hex
         path = f"/v1/tables/{table}/commands"

@@ -3,22 +3,15 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 from tests.system.client import Client
+from tests.topologies import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Serve:
@@ -38,7 +31,7 @@ class Serve:
         self.wait_ready()
         return self
 
-    def wait_ready(self, seconds: float = 20) -> None:
+    def wait_ready(self, seconds: float = 90) -> None:
         """Until the health check says ready. Raises TimeoutError with the end of the log."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
@@ -88,7 +81,7 @@ class Serve:
         )
         return done.stdout.strip()
 
-    def stop(self, signal_number: int = signal.SIGTERM, seconds: float = 15) -> int:
+    def stop(self, signal_number: int = signal.SIGTERM, seconds: float = 60) -> int:
         """The exit status of the parent after the signal."""
         assert self.process is not None
         if self.process.poll() is None:

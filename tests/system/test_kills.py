@@ -50,7 +50,7 @@ def kill_often(serve: Serve, role: str, watcher: Client, table: str, done: Event
         done.set()
 
 
-def progress(client: Client, table: str, *, moves: int, seconds: float = 30) -> None:
+def progress(client: Client, table: str, *, moves: int, seconds: float = 90) -> None:
     """Until the table is `moves` versions further. Raises AssertionError when play stands still."""
     start = client.view(table)["version"]
     end = time.monotonic() + seconds

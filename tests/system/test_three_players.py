@@ -48,7 +48,7 @@ def session(tmp_path_factory):
         serve.stop()
 
 
-def wait_for(streams: list[Stream], version: int, seconds: float = 10) -> None:
+def wait_for(streams: list[Stream], version: int, seconds: float = 60) -> None:
     for stream in streams:
         stream.over.wait(0)
         for _ in range(int(seconds / 0.05)):

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.server
 
 WORK = "from services.config import Config; from services.worker import run; run(Config.from_environment())"
 TABLES = [f"t-0{number}-00000000000a" for number in range(4)]
-SECONDS_MAX = 30.0
+SECONDS_MAX = 90.0
 
 
 def until(true: Callable[[], bool], what: str) -> None:

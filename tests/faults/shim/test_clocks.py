@@ -13,7 +13,7 @@ from services.store import keys, leases
 from tests.faults.checker import check
 from tests.faults.shim.rig import PARTITIONS, PLAYERS, Party, Rig
 from tests.system.client import Client, register, seat_three
-from tests.system.program import free_port
+from tests.topologies import free_port
 
 HOUR = 3600
 TURN = 3

@@ -23,7 +23,7 @@ from tests.faults.shim.rig import PARTITIONS, Party, Rig, missing
 from tests.program.running import Running
 from tests.system.client import Client
 from tests.system.play import play_all
-from tests.system.program import free_port
+from tests.topologies import free_port
 
 PATIENCE = 90.0  # For whatever must come; nothing is asserted about how soon within it.
 
