@@ -10,6 +10,8 @@ from schemas.problems import KINDS
 
 PHASES = ("lobby", "choose_trump", "discard", "declare", "answer", "announce", "doubling", "play", "over")
 TABLE_ID = r"^t-[0-9a-f]{2}-[0-9a-f]{12}$"
+HASH = "^[A-Za-z0-9_-]{43}$"
+"""32 bytes in base64url."""
 
 
 def described(text: str, **more: Any) -> dict[str, Any]:
@@ -40,7 +42,7 @@ def card_field(**more: Any) -> fields.String:
 def _hash() -> fields.String:
     return fields.String(metadata=described(
         "When applied: the hash of its entry, which depends on all that happened at the table up to it.",
-        pattern="^[A-Za-z0-9_-]{43}$"))
+        pattern=HASH))
 
 
 def _signed(when: str) -> fields.String:

@@ -4,9 +4,7 @@ from typing import Any
 
 from marshmallow import fields
 
-from schemas.answers import TABLE_ID, Answer, described
-
-HASH = "^[A-Za-z0-9_-]{43}$"
+from schemas.answers import HASH, TABLE_ID, Answer, described
 
 
 def _hash(text: str) -> fields.String:

@@ -6,10 +6,11 @@ from marshmallow import fields, validate
 
 from engine.fairness.check import FORMAT
 from schemas.answers import TABLE_ID, Answer, by_seat, card_field, described, seat_field
+from schemas.table_commands import HASH
 
 
 def _hash(text: str = "", **more: Any) -> fields.String:
-    return fields.String(metadata=described(text or "Hexadecimal digits.", pattern="^[0-9a-f]{64}$"), **more)
+    return fields.String(metadata=described(text or "Hexadecimal digits.", pattern=f"^{HASH.pattern}$"), **more)
 
 
 def _salt() -> fields.String:

@@ -5,7 +5,7 @@ from engine.table.commands import Close, Expire, Leave, Move, OpenTable, Ready, 
 from engine.table.decide import Step, decide, step
 from engine.table.evolve import evolve, fold
 from engine.table.state import INITIAL, SEATS, Table, at_rest, seat_of
-from engine.table.view import private, public, shown
+from engine.table.view import shown
 
 __all__ = [
     "INITIAL",
@@ -28,8 +28,6 @@ __all__ = [
     "due",
     "evolve",
     "fold",
-    "private",
-    "public",
     "seat_of",
     "shown",
     "step",

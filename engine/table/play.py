@@ -7,10 +7,9 @@ from engine.games.voleny.commands import Deal
 from engine.games.voleny.events import Event as GameEvent
 from engine.games.voleny.rules import Rules
 from engine.games.voleny.state import State as GameState
-from engine.games.voleny.view import Private as GamePrivate
-from engine.games.voleny.view import Public as GamePublic
+from engine.games.voleny.view import Private, Public
 
-AnyPlay = Game[GameState, GameCommand, GameEvent, GamePublic, GamePrivate]
+AnyPlay = Game[GameState, GameCommand, GameEvent, Public, Private]
 
 __all__ = [
     "GAMES",
@@ -18,8 +17,6 @@ __all__ = [
     "Deal",
     "GameCommand",
     "GameEvent",
-    "GamePrivate",
-    "GamePublic",
     "GameState",
     "Rules",
 ]

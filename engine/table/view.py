@@ -29,7 +29,7 @@ from engine.table.events import (
     TalonOpened,
     TurnExpired,
 )
-from engine.table.play import GAMES, GamePrivate, GamePublic, Rules
+from engine.table.play import GAMES, GameState, Rules
 from engine.table.state import Fairness, Occupant, Session, Stage, Table, awaited, game_of, next_seat, settings
 
 
@@ -63,21 +63,6 @@ class PublicSession(NamedTuple):
     fairness: Fairness | None
     awaiting: tuple[int, ...]
     """Whose nonces the deal waits for."""
-
-
-class PublicTable(NamedTuple):
-    """The part of a view that is the same for all; `deadline` is in milliseconds, `play` belongs to the game."""
-
-    session: PublicSession
-    deadline: int | None
-    play: GamePublic
-
-
-def public(table: Table) -> PublicTable:
-    """What everybody may know."""
-    return PublicTable(
-        public_session(table.session), public_deadline(table), game_of(table.session).public(table.state)
-    )
 
 
 def public_session(session: Session) -> PublicSession:
@@ -116,10 +101,9 @@ def public_deadline(table: Table) -> int | None:
     return None if deadline is None or deadline.kind == "bot" else deadline.at
 
 
-def private(table: Table, seat: int | None) -> GamePrivate:
-    """What only `seat` may know: nothing between deals, as somebody else may hold the seat by then."""
-    game = game_of(table.session)
-    return game.private(table.state if table.session.stage == "deal" else game.initial, seat)
+def private_deal(table: Table) -> GameState:
+    """The deal of which each seat may know its own: none between deals, as somebody else may hold the seat by then."""
+    return table.state if table.session.stage == "deal" else game_of(table.session).initial
 
 
 def shown(event: Event, seat: int | None) -> Event:

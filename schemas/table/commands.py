@@ -23,6 +23,7 @@ from engine.table import (
 from engine.table.state import settings
 from schemas.errors import Malformed
 from schemas.games import WIRE
+from schemas.table_commands import HASH
 
 CLOCK = "clock"
 
@@ -79,7 +80,7 @@ class _Sit(_Body, tag="sit"):
     code: str = ""
 
 
-_Hex = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+_Hex = Annotated[str, msgspec.Meta(pattern=rf"^{HASH.pattern}\Z")]
 
 
 class _Ready(_Body, tag="ready"):

@@ -5,9 +5,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from engine.table import Table
-from engine.table.play import GAMES
 from engine.table.state import Fairness, Occupant, Session, game_of, settings
-from engine.table.view import PublicSession, Seated, public_deadline, public_session
+from engine.table.view import PublicSession, Seated, private_deal, public_deadline, public_session
 from schemas.games.voleny_rules import kept_rules
 from schemas.games.voleny_view import private_bytes, public_bytes
 from schemas.kept import by_identity
@@ -43,7 +42,7 @@ def view_fragments(table: Table, version: int) -> Fragments:
     return Fragments(
         b'"version":%d,%b' % (version, _play(table)),
         _about(table.session),
-        _private(table),
+        private_bytes(private_deal(table)),
     )
 
 
@@ -127,11 +126,3 @@ def _seated(seat: Seated) -> dict[str, object]:
         return {"bot": seat.bot}
     here: dict[str, object] = {"player": seat.player, "name": seat.name}
     return here | {"away": True} if seat.away else here
-
-
-def _private(table: Table) -> tuple[bytes, ...]:
-    """Nothing between deals, as somebody else may hold the seats by then."""
-    return private_bytes(table.state) if table.session.stage == "deal" else _NOBODYS
-
-
-_NOBODYS: Final = private_bytes(GAMES["voleny"].initial)

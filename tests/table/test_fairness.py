@@ -21,7 +21,7 @@ from engine.table.events import (
     TalonOpened,
 )
 from engine.table.openings import salts_of_round, sealed
-from engine.table.view import public, shown
+from engine.table.view import public_session, shown
 from schemas.table import dump_events, dump_table, load_events, shown_events, view_fragments
 from tests.cast import ANA, BARA, CYRIL, DANA, SEATED
 from tests.table.fairly import (
@@ -53,10 +53,10 @@ def test_where_nobody_committed_the_deal_starts_in_one_step():
 
 def test_the_deal_waits_for_the_nonces_that_were_committed_to():
     table = committed(ANA, CYRIL)
-    assert (table.session.stage, public(table).session.awaiting) == ("reveal", (0, 2))
+    assert (table.session.stage, public_session(table.session).awaiting) == ("reveal", (0, 2))
     assert due(table) == ("expire", NOON + REVEAL_MILLISECONDS)
     one = revealed(table, CYRIL)
-    assert (one.session.stage, public(one).session.awaiting) == ("reveal", (0,))
+    assert (one.session.stage, public_session(one.session).awaiting) == ("reveal", (0,))
     assert one.deadline == table.deadline, "the others have no more time for that"
     assert revealed(one, ANA).session.stage == "deal"
 
@@ -127,9 +127,9 @@ def test_who_leaves_is_not_waited_for_and_a_bot_plays_his_cards():
     assert after_all.session.stage == "deal"
     assert after_all.session.seats[0].is_automatic
     waiting = after(committed(ANA, BARA), leave(ANA))
-    assert public(waiting).session.awaiting == (1,)
+    assert public_session(waiting.session).awaiting == (1,)
     back = after(waiting, sit(ANA))
-    assert public(back).session.awaiting == (0, 1), "he came back in time"
+    assert public_session(back.session).awaiting == (0, 1), "he came back in time"
     assert revealed(back, ANA, BARA).session.stage == "deal"
 
 
@@ -142,7 +142,7 @@ def test_a_commitment_given_with_the_reveal_is_for_the_next_deal_also_where_read
     table = committed(ANA, auto_ready=True)
     table = played_out(after(table, reveal(ANA, nonce_of(ANA), nonce_of(ANA, 1))))
     table = after(table, fair_deal(b"another key"))
-    assert public(table).session.awaiting == (0,)
+    assert public_session(table.session).awaiting == (0,)
     assert refused(table, reveal(ANA, nonce_of(ANA))) == "commitment_mismatch"
     assert after(table, reveal(ANA, nonce_of(ANA, 1))).session.stage == "deal"
 

@@ -12,7 +12,7 @@ from engine.games.voleny.rules import Rules
 from engine.shuffle import deck_from_key
 from engine.table import INITIAL, Expire, Leave, Move, OpenTable, Ready, Sit, StartDeal, at_rest, due, fold, step
 from engine.table.events import ChipsBrought, ChipsReturned
-from engine.table.view import private as shown_privately
+from engine.table.view import private_deal
 from schemas.games.voleny import dump_private, dump_public
 from schemas.table import dump_events, dump_table, load_events, load_table, shown_events, view_fragments, who
 from tests.cast import CAST
@@ -122,7 +122,7 @@ def plainly(table, fragments):
     """How the view begins, put together without what makes it quick; the private parts are compared here."""
     stage = table.session.stage
     for seat, private in enumerate(fragments.private):
-        known = {"trump_card": None} | dump_private(shown_privately(table, seat))
+        known = {"trump_card": None} | dump_private(VOLENY.private(private_deal(table), seat))
         assert {"trump_card": None} | json.loads(b"{%b}" % private) == json.loads(msgspec.json.encode(known))
     members = dump_public(VOLENY.public(table.state))
     if stage != "deal":

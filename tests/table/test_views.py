@@ -10,7 +10,22 @@ from engine.notation import CODES
 from schemas.moves import load_move
 from schemas.table import SPECTATOR, join_code, view_fragments, who
 from tests.cast import ANA, BARA, CYRIL, SEATED
-from tests.table.house import NOON, after, deal, dealt, finished, full, leave, modest, next_deal, opened, ready, sit
+from tests.table.house import (
+    NOON,
+    after,
+    deal,
+    dealt,
+    finished,
+    full,
+    leave,
+    modest,
+    next_deal,
+    opened,
+    play,
+    played_out,
+    ready,
+    sit,
+)
 
 CONTRACT = {
     "version", "seat", "phase", "deal", "dealer", "to_act", "hand", "trick", "last_trick", "trump", "contract",
@@ -57,6 +72,12 @@ def test_a_spectator_has_no_hand_and_no_moves(table):
     shown = view(table)
     assert (shown["hand"], shown["legal"]) == ([], [])
     assert "trump_card" not in shown
+
+
+def test_once_a_deal_has_ended_nobody_has_a_hand_as_another_may_hold_the_seat_by_then():
+    table = played_out(dealt(), lambda table: play(VOLENY.legal(table.state)[0]))
+    assert VOLENY.private(table.state, 0).hand, "it ended before all cards were played"
+    assert [view(table, seat)["hand"] for seat in range(3)] == [[], [], []]
 
 
 @pytest.mark.parametrize("table", TABLES)
