@@ -64,6 +64,15 @@ def server_url(server: servers.Server) -> str:
 
 
 @pytest.fixture
+def own_server() -> Iterator[servers.Server]:
+    """A server of the test's own, to be killed."""
+    server = servers.Server(servers.program("valkey"))
+    server.start()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
 def cast() -> tuple[people.Player, ...]:
     """Ana (seat 0) deals, Bára (1) is the forehand, Cyril (2) third, Dana (no seat) watches."""
     return people.CAST
@@ -72,7 +81,7 @@ def cast() -> tuple[people.Player, ...]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever uses a real server carries the mark, so that `-m "not server"` is the quick round."""
     for item in items:
-        if {"server", "server_url"} & set(getattr(item, "fixturenames", ())):
+        if {"server", "server_url", "own_server"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("server")
 
 

@@ -111,6 +111,27 @@ class Guest:
         return dict(answer.json)
 
 
+def three(house: House) -> list[Guest]:
+    """New guests: Ana, Bára and Cyril."""
+    return [house.guest(name) for name in ("Ana", "Bára", "Cyril")]
+
+
+def begun(trio: list[Guest]) -> str:
+    """A new table at which these sit, ready: the first deal is dealt."""
+    table = trio[0].open()
+    for seat, guest in enumerate(trio):
+        assert guest.command(table, {"type": "sit", "seat": seat}).status_code == 200
+    all_ready(trio, table)
+    trio[0].house.work()
+    return table
+
+
+def all_ready(trio: list[Guest], table: str) -> None:
+    """All say that they are ready for the next deal."""
+    for guest in trio:
+        assert guest.command(table, {"type": "ready"}).status_code == 200
+
+
 def play_deal(trio: list[Guest], table: str) -> None:
     """Play the running deal to its end, always by the first move that is legal."""
     deal = trio[0].view(table)["deal"]
@@ -173,16 +194,16 @@ def street(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 @pytest.fixture
 def trio(house: House) -> list[Guest]:
     """Ana, Bára and Cyril."""
-    return [house.guest(name) for name in ("Ana", "Bára", "Cyril")]
+    return three(house)
+
+
+@pytest.fixture(scope="module")
+def neighbours(street: House) -> list[Guest]:
+    """Ana, Bára and Cyril in the street."""
+    return three(street)
 
 
 @pytest.fixture
 def table(trio: list[Guest]) -> str:
     """A table at which Ana, Bára and Cyril sit, ready: the first deal is dealt."""
-    table = trio[0].open()
-    for seat, guest in enumerate(trio):
-        assert guest.command(table, {"type": "sit", "seat": seat}).status_code == 200
-    for guest in trio:
-        assert guest.command(table, {"type": "ready"}).status_code == 200
-    trio[0].house.work()
-    return table
+    return begun(trio)

@@ -9,43 +9,32 @@ from services.archive import folder, make
 from services.records import answer
 from services.store import keys
 from services.store.keys import all_partitions
-from tests.api.conftest import PARTITIONS, built, play_deal
+from tests.api.conftest import PARTITIONS, all_ready, play_deal
 
 DEALS = 3
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
-    with built(tmp_path_factory.mktemp("house")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def trio(house):
-    return [house.guest(name) for name in ("Ana", "Bára", "Cyril")]
-
-
-@pytest.fixture(scope="module")
-def opened(house, trio):
+def opened(street, neighbours):
     """A private table after some deals, with its code."""
-    said = trio[0].post("/v1/tables", {"game": "voleny", "private": True}).json
+    said = neighbours[0].post("/v1/tables", {"game": "voleny", "private": True}).json
     table, code = said["table"], said["code"]
-    for guest in trio:
+    for guest in neighbours:
         assert guest.command(table, {"type": "sit", "code": code}).status_code == 200
     for _ in range(DEALS):
-        for guest in trio:
-            assert guest.command(table, {"type": "ready"}).status_code == 200
-        play_deal(trio, table)
-    house.work()
+        all_ready(neighbours, table)
+        play_deal(neighbours, table)
+    street.work()
     return table, code
 
 
 @pytest.fixture(scope="module")
-def told(house, trio, opened, tmp_path_factory):
+def told(street, neighbours, opened, tmp_path_factory):
     """What everybody is answered, by path, while all is in the store and after the old deals have left it."""
     table, code = opened
-    readers = {"Ana": trio[0], "Cyril": trio[2], "guest": house.guest("Dana"), "auditor": house.staff("auditor"),
-               "operator": house.staff("operator")}
+    ana, _, cyril = neighbours
+    readers = {"Ana": ana, "Cyril": cyril, "guest": street.guest("Dana"), "auditor": street.staff("auditor"),
+               "operator": street.staff("operator")}
     paths = [
         *(f"/v1/tables/{table}/deals/{deal}{more}" for deal in range(DEALS + 2)
           for more in ("", f"?code={code}", "?seat=1", "?seat=spectator", "/replay")),
@@ -59,13 +48,13 @@ def told(house, trio, opened, tmp_path_factory):
 
     whole = read()
     archive = tmp_path_factory.mktemp("archive")
-    clerk = FakeRedis(connection_pool=house.redis.connection_pool)
+    clerk = FakeRedis(connection_pool=street.redis.connection_pool)
     folder.attach(clerk, archive)
     for _ in range(2):
         assert make.archive(clerk, archive, table, 100) in (0, DEALS)
-    assert set(house.redis.hkeys(keys.sealed_records(table))) == {b"%d" % DEALS}
-    backend = house.app.extensions["marias"]
-    object.__setattr__(backend, "confide", partial(answer, clerk, house.ring, all_partitions(PARTITIONS)))
+    assert set(street.redis.hkeys(keys.sealed_records(table))) == {b"%d" % DEALS}
+    backend = street.app.extensions["marias"]
+    object.__setattr__(backend, "confide", partial(answer, clerk, street.ring, all_partitions(PARTITIONS)))
     return whole, read(), read
 
 
@@ -76,27 +65,27 @@ def test_everybody_is_answered_what_he_was(told):
     assert codes == {200, 403, 404}
 
 
-def test_while_nobody_answers_old_deals_are_unavailable_and_the_last_one_is_not(house, trio, opened, told, monkeypatch):
+def test_while_nobody_answers_old_deals_are_unavailable_and_the_last_one_is_not(street, neighbours, opened, told):
     from services.store.wire import StoreUnavailable
 
     def nobody(question):
         raise StoreUnavailable("nobody answers")
 
     table, _ = opened
-    backend = house.app.extensions["marias"]
+    backend = street.app.extensions["marias"]
     confide = backend.confide
     object.__setattr__(backend, "confide", nobody)
     try:
-        statuses = [trio[0].get(f"/v1/tables/{table}/{path}").status_code for path in (
+        statuses = [neighbours[0].get(f"/v1/tables/{table}/{path}").status_code for path in (
             "deals/1", "deals/2", "bank", "chips", f"deals/{DEALS}", f"bank?after={DEALS - 1}")]
     finally:
         object.__setattr__(backend, "confide", confide)
     assert statuses == [503, 503, 503, 503, 200, 200]
 
 
-def test_the_page_of_the_bank_has_all_deals(house, trio, opened, told):
+def test_the_page_of_the_bank_has_all_deals(street, neighbours, opened, told):
     table, code = opened
-    page = house.app.test_client().get(f"/bank/{table}?code={code}")
+    page = street.app.test_client().get(f"/bank/{table}?code={code}")
     assert page.status_code == 200
     for deal in range(1, DEALS + 1):
         assert f"/replay/{table}/{deal}" in page.text

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from engine.notation import CODES
-from tests.api.conftest import play_deal
+from tests.api.conftest import begun, play_deal
 
 pytestmark = pytest.mark.xdist_group("pages")  # One deal for all.
 
@@ -17,8 +17,8 @@ CARD = re.compile(r'class="card r([789TJQKA]) s([hdcs])')
 class Browser:
     """A client that keeps cookies, as a browser does."""
 
-    def __init__(self, house):
-        self.client = house.app.test_client()
+    def __init__(self, street):
+        self.client = street.app.test_client()
 
     def get(self, path, **headers):
         return self.client.get(path, headers={name.replace("_", "-"): value for name, value in headers.items()})
@@ -33,38 +33,16 @@ class Browser:
 
 
 @pytest.fixture(scope="module")
-def house(street):
-    """One for the module: pages change nothing."""
-    return street
-
-
-@pytest.fixture(scope="module")
-def trio(house):
-    return [house.guest(name) for name in ("Ana", "Bára", "Cyril")]
-
-
-@pytest.fixture(scope="module")
-def played(trio):
+def played(neighbours):
     """A table after its first deal."""
-    table = begun(trio)
-    play_deal(trio, table)
-    return table
-
-
-def begun(trio):
-    """A table whose first deal is dealt."""
-    table = trio[0].open()
-    for seat, guest in enumerate(trio):
-        guest.command(table, {"type": "sit", "seat": seat})
-    for guest in trio:
-        guest.command(table, {"type": "ready"})
-    trio[0].house.work()
+    table = begun(neighbours)
+    play_deal(neighbours, table)
     return table
 
 
 @pytest.fixture
-def browser(house):
-    return Browser(house)
+def browser(street):
+    return Browser(street)
 
 
 def moments(reader, table):
@@ -82,8 +60,8 @@ def known(reader, table):
     return {code for code in CODES if f'"{code}"' in text}
 
 
-def test_a_visitor_sees_a_public_table_without_a_token_and_no_hand(house, trio, played, browser):
-    dana = house.guest("Dana")
+def test_a_visitor_sees_a_public_table_without_a_token_and_no_hand(street, neighbours, played, browser):
+    dana = street.guest("Dana")
     answer = browser.get(f"/replay/{played}/1")
     assert answer.status_code == 200
     assert answer.content_type == "text/html; charset=utf-8"
@@ -95,18 +73,18 @@ def test_a_visitor_sees_a_public_table_without_a_token_and_no_hand(house, trio, 
 
 
 @pytest.mark.parametrize("seat", [0, 1, 2])
-def test_a_player_sees_his_own_hand_and_no_card_that_he_never_saw(trio, played, browser, seat):
-    assert browser.sign_in(trio[seat]).status_code == 303
+def test_a_player_sees_his_own_hand_and_no_card_that_he_never_saw(neighbours, played, browser, seat):
+    assert browser.sign_in(neighbours[seat]).status_code == 303
     answer = browser.get(f"/replay/{played}/1")
     assert answer.status_code == 200
-    assert cards_in(answer.text) == known(trio[seat], played)
+    assert cards_in(answer.text) == known(neighbours[seat], played)
 
 
-def test_each_moment_shows_what_the_reader_saw_then(trio, played, browser):
-    browser.sign_in(trio[1])
+def test_each_moment_shows_what_the_reader_saw_then(neighbours, played, browser):
+    browser.sign_in(neighbours[1])
     text = browser.get(f"/replay/{played}/1").text
     articles = dict(re.findall(r'<article [^>]*data-version="(\d+)">(.*?)</article>', text, re.DOTALL))
-    told = moments(trio[1], played)
+    told = moments(neighbours[1], played)
     assert list(articles) == [str(moment["version"]) for moment in told]
     for moment in told:
         article = articles[str(moment["version"])]
@@ -118,40 +96,40 @@ def test_each_moment_shows_what_the_reader_saw_then(trio, played, browser):
         assert cards_in(trick) >= {laid["card"] for laid in moment["view"]["trick"]}
 
 
-def test_nobody_takes_the_eyes_of_another(house, trio, played, browser):
-    browser.sign_in(trio[0])
+def test_nobody_takes_the_eyes_of_another(street, neighbours, played, browser):
+    browser.sign_in(neighbours[0])
     answer = browser.get(f"/replay/{played}/1?seat=1")
     assert answer.status_code == 403
     assert "forbidden" in answer.text
     assert "What to do" in answer.text
     assert not cards_in(answer.text)
-    auditor = Browser(house)
-    auditor.sign_in(house.staff("auditor"))
+    auditor = Browser(street)
+    auditor.sign_in(street.staff("auditor"))
     assert auditor.get(f"/replay/{played}/1?seat=1").status_code == 200
     assert len(cards_in(auditor.get(f"/replay/{played}/1").text)) == len(CODES)
 
 
-def test_an_operator_sees_no_card(house, played, browser):
-    browser.sign_in(house.staff("operator"))
+def test_an_operator_sees_no_card(street, played, browser):
+    browser.sign_in(street.staff("operator"))
     answer = browser.get(f"/replay/{played}/1")
     assert answer.status_code == 403
     assert not cards_in(answer.text)
 
 
-def test_the_token_lies_in_a_cookie_of_the_pages_alone(trio, browser):
-    answer = browser.sign_in(trio[0])
+def test_the_token_lies_in_a_cookie_of_the_pages_alone(neighbours, browser):
+    answer = browser.sign_in(neighbours[0])
     cookies = [value for name, value in answer.headers if name == "Set-Cookie"]
     assert [re.search(r"Path=(\S+?)(;|$)", cookie)[1] for cookie in cookies] == ["/replay", "/bank"]
     for cookie in cookies:
-        assert cookie.startswith(f"marias_token={trio[0].token};")
+        assert cookie.startswith(f"marias_token={neighbours[0].token};")
         assert {"HttpOnly", "SameSite=Strict"} <= set(cookie.split("; "))
         assert "Secure" not in cookie
-    proxied = browser.post("/replay/login", {"token": trio[0].token}, X_Forwarded_Proto="https")
+    proxied = browser.post("/replay/login", {"token": neighbours[0].token}, X_Forwarded_Proto="https")
     assert all("Secure" in value for name, value in proxied.headers if name == "Set-Cookie")
 
 
-def test_signing_out_forgets_the_token(trio, played, browser):
-    browser.sign_in(trio[0])
+def test_signing_out_forgets_the_token(neighbours, played, browser):
+    browser.sign_in(neighbours[0])
     assert 'class="hand seen"' in browser.get(f"/replay/{played}/1").text
     answer = browser.post("/replay/logout", {"next": f"/replay/{played}/1"})
     assert (answer.status_code, answer.headers["Location"]) == (303, f"/replay/{played}/1")
@@ -168,8 +146,8 @@ def test_a_wrong_token_is_refused_in_words(browser, token):
     assert token not in answer.text or len(token) < 2
 
 
-def test_a_token_that_has_run_out_is_told_and_forgotten(house, played, browser):
-    browser.client.set_cookie("marias_token", house.ring.issue(role="player", sub="u", name="U", seconds=-9),
+def test_a_token_that_has_run_out_is_told_and_forgotten(street, played, browser):
+    browser.client.set_cookie("marias_token", street.ring.issue(role="player", sub="u", name="U", seconds=-9),
                               path="/replay")
     answer = browser.get(f"/replay/{played}/1")
     assert answer.status_code == 401
@@ -182,8 +160,8 @@ def test_a_token_that_has_run_out_is_told_and_forgotten(house, played, browser):
     {"Origin": "null"},
 ])
 @pytest.mark.parametrize("form", ["login", "logout"])
-def test_a_form_from_another_site_is_refused(trio, browser, form, headers):
-    answer = browser.post(f"/replay/{form}", {"token": trio[0].token}, **headers)
+def test_a_form_from_another_site_is_refused(neighbours, browser, form, headers):
+    answer = browser.post(f"/replay/{form}", {"token": neighbours[0].token}, **headers)
     assert answer.status_code == 403
     assert not [name for name, _ in answer.headers if name == "Set-Cookie"]
 
@@ -195,17 +173,17 @@ def test_a_form_from_another_site_is_refused(trio, browser, form, headers):
     ("/replay/../v1/docs", "/replay"), ("/replay\\elsewhere", "/replay"), ("/replayx", "/replay"), ("", "/replay"),
     ("/replay\r\nSet-Cookie: a=b", "/replay"), ("/replay//elsewhere.example", "/replay"),
 ])
-def test_signing_in_leads_back_to_pages_only(trio, browser, wished, leads):
-    assert browser.sign_in(trio[0], wished).headers["Location"] == leads
+def test_signing_in_leads_back_to_pages_only(neighbours, browser, wished, leads):
+    assert browser.sign_in(neighbours[0], wished).headers["Location"] == leads
 
 
-def test_a_private_table_asks_for_its_code(house, trio, browser):
-    ana = trio[0]
+def test_a_private_table_asks_for_its_code(street, neighbours, browser):
+    ana = neighbours[0]
     opened = ana.post("/v1/tables", {"game": "voleny", "private": True, "bots": [1, 2]}).json
     table, code = opened["table"], opened["code"]
     ana.command(table, {"type": "sit", "seat": 0, "code": code})
     ana.command(table, {"type": "ready"})
-    house.work()
+    street.work()
     for page in (f"/replay/{table}/1", f"/bank/{table}"):
         for wrong in ("", "?code=wrong"):
             answer = browser.get(page + wrong)
@@ -231,16 +209,16 @@ def test_what_is_not_there_is_a_page_that_says_so(played, browser, path):
     assert "Co s tím" in answer.text
 
 
-def test_a_running_deal_ends_at_now(trio, browser):
-    table = begun(trio)
+def test_a_running_deal_ends_at_now(neighbours, browser):
+    table = begun(neighbours)
     answer = browser.get(f"/replay/{table}/1")
     assert answer.status_code == 200
     assert "still being played" in answer.text
     assert browser.get(f"/bank/{table}").status_code == 200
 
 
-def test_every_page_loads_only_what_is_ours(trio, played, browser):
-    browser.sign_in(trio[0])
+def test_every_page_loads_only_what_is_ours(neighbours, played, browser):
+    browser.sign_in(neighbours[0])
     for path in (f"/replay/{played}/1", f"/bank/{played}", "/replay", "/replay/login", f"/replay/{played}/9"):
         answer = browser.get(path)
         policy = answer.headers["Content-Security-Policy"]
@@ -321,9 +299,9 @@ def test_the_style_of_the_cards_is_remembered(played, browser):
     assert 'class="french"' in browser.get(f"{path}?suits=italian").text
 
 
-def test_chips_lead_to_deals_and_events(trio, played, browser):
+def test_chips_lead_to_deals_and_events(neighbours, played, browser):
     text = browser.get(f"/bank/{played}").text
-    last = moments(trio[0], played)[-1]
+    last = moments(neighbours[0], played)[-1]
     payments = next(event["payments"] for event in last["events"] if event["type"] == "deal_ended")
     assert f'href="/replay/{played}/1#v{last["version"]}"' in text
     row = re.search(r"<tbody>(.*?)</tbody>", text, re.DOTALL)[1]
@@ -333,26 +311,26 @@ def test_chips_lead_to_deals_and_events(trio, played, browser):
     assert f'title="Ana, {played}:{last["version"]}:0"' in text
 
 
-def test_chips_name_who_sat_there_when_he_has_gone(house, browser):
-    guests = [house.guest(name) for name in ("Filip", "Gita", "Hana")]
+def test_chips_name_who_sat_there_when_he_has_gone(street, browser):
+    guests = [street.guest(name) for name in ("Filip", "Gita", "Hana")]
     table = begun(guests)
     play_deal(guests, table)
     assert guests[0].command(table, {"type": "leave"}).status_code == 200
     assert ">Filip<b>" in browser.get(f"/bank/{table}").text
-    assert house.guest("Eva").command(table, {"type": "sit", "seat": 0}).status_code == 200
+    assert street.guest("Eva").command(table, {"type": "sit", "seat": 0}).status_code == 200
     text = browser.get(f"/bank/{table}").text
     assert ">Eva<b>" in text
     assert 'title="Filip, ' in text
 
 
-def test_the_proof_is_a_file_with_what_its_reader_may_have(house, trio, played, browser):
+def test_the_proof_is_a_file_with_what_its_reader_may_have(street, neighbours, played, browser):
     path = f"/replay/{played}/1/proof"
     assert f'href="{path}"' in browser.get(f"/replay/{played}/1").text
     visitor = browser.get(path)
     assert visitor.headers["Content-Disposition"] == f'attachment; filename="{played}-1.proof.json"'
-    assert visitor.json == house.guest("Dana").get(f"/v1/tables/{played}/deals/1/proof").json
-    browser.sign_in(trio[0])
-    assert browser.get(path).json == trio[0].get(f"/v1/tables/{played}/deals/1/proof").json != visitor.json
+    assert visitor.json == street.guest("Dana").get(f"/v1/tables/{played}/deals/1/proof").json
+    browser.sign_in(neighbours[0])
+    assert browser.get(path).json == neighbours[0].get(f"/v1/tables/{played}/deals/1/proof").json != visitor.json
     assert browser.get(f"/replay/{played}/9/proof").status_code == 404
 
 
@@ -370,20 +348,20 @@ def test_the_form_leads_nowhere_else(browser, query):
     assert "\n" not in location
 
 
-def test_names_are_text_and_nothing_else(house, browser):
-    eve = house.guest("<script>alert(1)</script>")
+def test_names_are_text_and_nothing_else(street, browser):
+    eve = street.guest("<script>alert(1)</script>")
     table = eve.open(bots=[1, 2])
     eve.command(table, {"type": "sit", "seat": 0})
     eve.command(table, {"type": "ready"})
-    house.work()
+    street.work()
     for path in (f"/replay/{table}/1", f"/bank/{table}", f"/replay/{table}/1?code=%22%3E%3Cscript%3E"):
         text = browser.get(path).text
         assert "<script>" not in text
         assert "&lt;script&gt;alert(1)" in text
 
 
-def test_the_api_does_not_look_at_the_cookie(trio, played, browser):
-    browser.client.set_cookie("marias_token", trio[0].token, path="/")
+def test_the_api_does_not_look_at_the_cookie(neighbours, played, browser):
+    browser.client.set_cookie("marias_token", neighbours[0].token, path="/")
     assert browser.get(f"/v1/tables/{played}").status_code == 401
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from engine.notation import CODES
-from tests.api.conftest import built, play_deal
+from tests.api.conftest import begun, built, play_deal, three
 from tests.system.leak import MOVE_EVENTS, leaks
 
 CARD = re.compile(r'"([789TJQKA][hdcs])"')
@@ -28,11 +28,8 @@ def refusal(reader, table, number=1, query=""):
 def street(tmp_path_factory):
     """A house in which a deal has been played by three; tests change nothing there."""
     with built(tmp_path_factory.mktemp("street")) as made:
-        people = [made.guest(name) for name in ("Ana", "Bára", "Cyril")]
-        table = people[0].open()
-        for kind in ("sit", "ready"):
-            for guest in people:
-                assert guest.command(table, {"type": kind}).status_code == 200
+        people = three(made)
+        table = begun(people)
         play_deal(people, table)
         yield made, people, table
 

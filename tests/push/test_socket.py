@@ -294,11 +294,6 @@ def test_sockets_that_resume_under_fire_miss_nothing_and_hear_nothing_twice(push
     writer.change()
     heard: list[list[int]] = []
 
-    def play() -> None:
-        while writer.version < count:
-            writer.change()
-            time.sleep(0.001)
-
     def follow() -> None:
         mine: list[int] = [1]
         while mine[-1] < count:
@@ -308,7 +303,8 @@ def test_sockets_that_resume_under_fire_miss_nothing_and_hear_nothing_twice(push
             connection.close()
         heard.append(mine)
 
-    threads = [threading.Thread(target=play), *(threading.Thread(target=follow) for _ in range(3))]
+    threads = [threading.Thread(target=follow) for _ in range(3)]
+    threads.append(threading.Thread(target=writer.play_on, args=(count,)))
     for thread in threads:
         thread.start()
     for thread in threads:

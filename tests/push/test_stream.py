@@ -3,7 +3,6 @@
 import json
 import random
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
@@ -67,11 +66,6 @@ def test_who_resumes_while_the_table_plays_on_misses_nothing_and_hears_nothing_t
     writer.change()
     heard: list[list[int]] = []
 
-    def play() -> None:
-        while writer.version < count:
-            writer.change()
-            time.sleep(0.001)
-
     def follow(known: int, pauses: list[int]) -> None:
         mine: list[int] = []
         for take in pauses:
@@ -85,7 +79,7 @@ def test_who_resumes_while_the_table_plays_on_misses_nothing_and_hears_nothing_t
         threading.Thread(target=follow, args=(1, [random_.randint(1, 90) for _ in range(8)] + [count]))
         for _ in range(4)
     ]
-    player = threading.Thread(target=play)
+    player = threading.Thread(target=writer.play_on, args=(count,))
     for thread in (player, *followers):
         thread.start()
     for thread in (player, *followers):

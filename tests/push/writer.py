@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import time
 
 from redis import Redis
 
@@ -47,6 +48,12 @@ class Writer:
             who=who, code=code, settled=0, feed_floor=floor,
         ))
         return number
+
+    def play_on(self, until: int) -> None:
+        """Versions up to `until`, one each millisecond."""
+        while self.version < until:
+            self.change()
+            time.sleep(0.001)
 
     def refuse(self, actor: str, key: str, code: str, detail: dict | None = None) -> None:
         """Answer a command without a version."""

@@ -3,7 +3,6 @@
 import os
 import threading
 import time
-from collections.abc import Iterator
 
 import pytest
 from redis import Redis
@@ -15,15 +14,6 @@ from services.store.connect import connect, patiently
 from services.store.wire import StoreUnavailable, ask, ask_all, ask_many
 from tests import servers
 from tests.store.samples import TABLE, claim, entry, everything, position
-
-
-@pytest.fixture
-def own_server() -> Iterator[servers.Server]:
-    """A server of the test's own, to be killed."""
-    server = servers.Server(servers.program("valkey"))
-    server.start()
-    yield server
-    server.remove()
 
 
 @pytest.mark.server

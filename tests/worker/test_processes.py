@@ -89,14 +89,6 @@ class Distant(House):
 
 
 @pytest.fixture
-def own_server() -> Iterator[servers.Server]:
-    server = servers.Server(servers.program("valkey"))
-    server.start()
-    yield server
-    server.remove()
-
-
-@pytest.fixture
 def house(own_server: servers.Server, tmp_path: Path) -> Iterator[Distant]:
     distant = Distant(own_server, tmp_path)
     yield distant

@@ -3,31 +3,9 @@
 import time
 
 import jwt
-import pytest
 
 from services import tokens
-from tests.api.conftest import House, built, play_deal
-
-
-@pytest.fixture
-def house(tmp_path):
-    with built(tmp_path) as made:
-        yield made
-
-
-@pytest.fixture
-def trio(house: House):
-    return [house.guest(name) for name in ("Ana", "Bára", "Cyril")]
-
-
-@pytest.fixture
-def table(trio):
-    table = trio[0].open()
-    for seat, guest in enumerate(trio):
-        assert guest.command(table, {"type": "sit", "seat": seat}).status_code == 200
-    for guest in trio:
-        assert guest.command(table, {"type": "ready"}).status_code == 200
-    return table
+from tests.api.conftest import play_deal
 
 
 def test_whoever_takes_a_seat_over_is_told_nothing_of_the_cards_before(house, trio, table):
