@@ -26,7 +26,7 @@ from services.whole_files import force, write_all
 DRAFT_SECONDS_MAX = 3600.0
 """A draft that is older was left by a process that died."""
 
-_NAME = re.compile(r"(\d{6,})\.(\d+)-(\d+)\.jsonl\.zst")
+_NAME = re.compile(r"([0-9]{6,})\.([0-9]+)-([0-9]+)\.jsonl\.zst")
 
 
 class File(NamedTuple):
@@ -115,7 +115,7 @@ def head_at(folder: Path, table: str, version: int) -> str:
 
 
 def files(folder: Path, table: str) -> list[File]:
-    """The archived deals of a table, the first first."""
+    """The archived deals of a table, the first first. Raises OSError: the folder cannot be read."""
     home = _home(folder, table)
     if not home.is_dir():
         return []
@@ -126,7 +126,8 @@ def files(folder: Path, table: str) -> list[File]:
 
 def tables(folder: Path) -> list[str]:
     """The tables of which anything is archived, in order."""
-    return sorted(path.name for path in folder.glob("[0-9a-f][0-9a-f]/*") if keys.is_table_id(path.name))
+    found = (path for path in folder.glob("[0-9a-f][0-9a-f]/*") if keys.is_table_id(path.name))
+    return sorted(path.name for path in found if path.parent.name == keys.partition_of(path.name))
 
 
 def entries(folder: Path, table: str, first: int, last: int) -> list[RawEntry]:

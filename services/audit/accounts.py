@@ -4,7 +4,7 @@ An account is read up to a version of its own. What it has of tables that went o
 in their streams; what is still on its way between an account and a table counts on neither side.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from redis import Redis
 from redis.exceptions import ResponseError
@@ -12,12 +12,13 @@ from redis.exceptions import ResponseError
 from engine.bank import is_limited, refund_of
 from services.audit.fault import Fault, Where, said, wrong_type
 from services.audit.notes import Notes
+from services.audit.strange import of_accounts
 from services.audit.transfers import Posted, Postings, account_of, knows, later_chips, not_posted, waiting
 from services.audit.walk import Chips
 from services.store import accounts, keys
 from services.store.accounts import house_of
 from services.store.outbox import place as place_of
-from services.store.rebuilding import scan_keys
+from services.store.rebuilding import key_names
 from services.store.wire import ask, ask_all, fields_of
 
 PAGE = 500
@@ -43,7 +44,9 @@ class Bank:
         notes = self._notes
         notes.begin_accounts()
         under_way = {each.transfer for part in self._partitions for each in accounts.under_way(self._redis, part)}
-        for account in _all_accounts(self._redis):
+        found = _keys(self._redis)
+        yield from of_accounts(found)
+        for account in _all_accounts(found):
             try:
                 yield from self._account(account, under_way)
             except (KeyError, ValueError) as error:
@@ -252,11 +255,14 @@ class Bank:
             yield not_posted(table, event, "none")
 
 
-def _all_accounts(redis: Redis) -> list[str]:
+def _all_accounts(found: Iterable[str]) -> list[str]:
     """Every account: players before the house of their partition, whose grants are then in its account for certain."""
-    names = (name.decode() for page in scan_keys(redis, "m:{p??}:[apt]*:*") for name in page)  # One walk for all kinds.
-    found = {name.rpartition(":")[2] for name in names if name.split(":")[2] in ("acct", "post", "tr")}
-    return sorted(found, key=lambda account: (account.endswith("-house"), account))
+    return sorted({name.split(":", 3)[3] for name in found}, key=lambda account: (account.endswith("-house"), account))
+
+
+def _keys(redis: Redis) -> list[str]:
+    """All keys of accounts, by one walk for all kinds."""
+    return [name for name in key_names(redis, "m:{p??}:[apt]*:*") if name.split(":")[2] in ("acct", "post", "tr")]
 
 
 def _at(account: str, place: str) -> Where:

@@ -43,7 +43,8 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     def line(self) -> str:
         """The fault in a line of words."""
         at = f" at version {self.version}" if self.version else ""
-        whose = self.table or self.account or "the log of deals"
+        whose = self.table or self.account or {"log": "the log of deals", "archive": "the archive"}.get(
+            self.check, "the store")
         return (
             f"{whose}{at}, {self.field} of {self.place}: expected {self.expected},"
             f" found {self.found} ({self.check})"

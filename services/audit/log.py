@@ -61,7 +61,7 @@ def of_store(redis: Redis, kept: Kept | None, outside: Head | None, notes: Notes
         signed, wrong = signed_in_store(state, kept)
         faults += wrong
         faults += sizes(state, kept, outside, signed)
-        faults += _older(kept, outside, state.signed)
+        faults += older(kept, outside, state.signed)
         faults += _tree(redis, size, [each for each in (outside, signed) if each], notes)
         faults += _beyond(redis, size)
         if faults and kept is not None:
@@ -99,17 +99,15 @@ def sizes(state: deal_log.State, kept: Kept | None, outside: Head | None, signed
             yield fault(log_keys.leaves(), "n", f"{head.size} leaves, as signed ({place})", str(state.size))
 
 
-def _older(kept: Kept | None, outside: Head | None, signed: int) -> Iterator[Fault]:
+def older(kept: Kept | None, outside: Head | None, signed: int) -> Iterator[Fault]:
     """A head is kept outside before the store has it: what is there is no older, once it is looked at again."""
     if kept is None or signed <= (outside.size if outside else 0):
         return
     try:
-        *_, last = heads.all_checked(kept.find, kept.outside.lines())
-        size = last.size
-    except (BadHeads, OSError):
+        text = kept.outside.last()
+        size = heads.checked(kept.find, text).head.size if text else 0
+    except (BadHeads, OSError, ValueError):
         return  # That is told already.
-    except ValueError:
-        size = 0
     if size < signed:
         yield fault(kept.outside.name, "size", f"a head of {signed} leaves, as the store has", str(size))
 

@@ -16,7 +16,6 @@ from services.store.wire import ask, fields_of
 from services.transparency.leaves import Told
 
 UNLOGGED = "deals that the log of finished deals does not have (yet)"
-UNKEPT = "deals of the log that the archive does not have (yet)"
 
 
 class Leaves(NamedTuple):
@@ -73,10 +72,6 @@ class Logged:
             yield self._at("").fault(
                 walk.version, f"deal {over + 1}", f"deals up to {self._last}, as they are logged", f"{over} deals"
             )
-
-    def beyond(self, walk: Walk) -> int:
-        """How many deals are logged after the last version that the walk has come to."""
-        return sum(told.last > walk.version for _, told in self._leaves.by_deal.values())
 
     def noted(self, redis: Redis) -> Iterator[Fault]:
         """What the log has noted of the table: where its leaves are, and how far it is logged."""

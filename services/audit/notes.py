@@ -16,6 +16,7 @@ from services.audit.logged import Leaves
 from services.audit.projected import Scored
 from services.audit.table import Audited
 from services.audit.walk import Chips
+from services.regular import open_regular
 from services.transparency.leaves import Told as Leaf
 
 _SCHEMA = """
@@ -39,6 +40,8 @@ CREATE TABLE IF NOT EXISTS leaves (
 CREATE TABLE IF NOT EXISTS faults (number INTEGER PRIMARY KEY, fault BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS unchecked (what TEXT PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID;
 """
+_MAGIC = b"SQLite format 3\0"
+"""How every state begins."""
 
 
 class NotOurs(Exception):
@@ -76,6 +79,9 @@ class Notes:
     def _known(self, subject: str) -> str:
         """What this file was about so far; "" if it is new. Raises NotOurs."""
         try:
+            made = {row[0] for row in self._base.execute("SELECT name FROM sqlite_master")}
+            if made and "facts" not in made:
+                raise NotOurs(f"{self.file} is not the state of an audit: it is a database of something else")
             self._base.execute("PRAGMA synchronous = OFF")
             self._base.executescript(_SCHEMA)
             known = self.fact("subject")
@@ -85,6 +91,19 @@ class Notes:
             raise NotOurs(f"{self.file} is the state of an audit of {known}, not of {subject}. "
                           "Take another --resume file, or begin anew with --fresh.")
         return known
+
+    @staticmethod
+    def begin_anew(file: Path) -> None:
+        """Delete what an earlier audit has left in `file`. Raises NotOurs: it holds something else, and stays."""
+        try:
+            with open_regular(file) as found:
+                if found.read(len(_MAGIC)) not in (b"", _MAGIC):
+                    raise NotOurs(f"{file} is not the state of an audit, and stays as it is")
+            file.unlink()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise NotOurs(f"{file} cannot be begun anew: {error.strerror}") from error
 
     def close(self, *, is_done: bool) -> None:
         """Let go of the file; it is needed no more once the audit `is_done`."""
@@ -167,6 +186,14 @@ class Notes:
         rows = self._base.execute("SELECT deal, place, first, last, head FROM leaves WHERE tbl = ?", (table,))
         found = {deal: (place, Leaf(table, deal, first, last, head)) for deal, place, first, last, head in rows}
         return Leaves(found, int(self.fact("leaves") or 0), self.fact("log"))
+
+    def unread(self, only: str = "") -> list[tuple[str, str]]:
+        """The tables, or `only` one, whose leaves tell deals behind the last entry that was read, with these deals."""
+        rows = self._base.execute(
+            "SELECT tbl, min(l.deal), max(l.deal) FROM leaves l LEFT JOIN tables ON name = tbl"
+            " WHERE (name IS NULL OR (NOT broken AND l.last > version)) AND ? IN ('', tbl) GROUP BY tbl", (only,)
+        )
+        return [(table, f"deals {first} to {last}" if last > first else f"deal {first}") for table, first, last in rows]
 
     def skip(self, what: str, times: int = 1) -> None:
         """Something was not checked."""

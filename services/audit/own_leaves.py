@@ -12,7 +12,7 @@ from redis.exceptions import ResponseError
 
 from engine import merkle
 from services.audit.fault import Fault, Found
-from services.audit.log import Kept, apart, fault, leaf_told, signed_in_store, sizes, state_since, unreadable
+from services.audit.log import Kept, apart, fault, leaf_told, older, signed_in_store, sizes, state_since, unreadable
 from services.audit.notes import Notes
 from services.store import chain, deal_log, log_keys
 from services.store.wire import ask, ask_all, fields_of
@@ -38,7 +38,7 @@ def of_table(redis: Redis, kept: Kept | None, table: str, notes: Notes) -> tuple
         state = state_since(redis, outside)
         size = state.size
         signed, faults = signed_in_store(state, kept)
-        faults += sizes(state, kept, outside, signed)
+        faults += [*sizes(state, kept, outside, signed), *older(kept, outside, state.signed)]
         heads_told = [each for each in (outside, signed) if each is not None and each.size <= size]
         for head in heads_told:
             faults += _root(redis, head)

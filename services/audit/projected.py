@@ -10,6 +10,7 @@ from redis.exceptions import ResponseError
 from services.archive import shelf
 from services.audit.derived import Derived, has_place
 from services.audit.fault import Fault, Where, apart, said, wrong_type
+from services.audit.shelves import differences, shelf_of
 from services.audit.walk import Ended, Walk
 from services.projections.lobby import concerns_lobby, lobby
 from services.projections.records import record_text
@@ -101,10 +102,7 @@ class Projections:
             self._post(post, version)
         company = company_field(company_number(banked.get(booked_field(deal))))
         if deal <= self._moved:
-            bank = {str(deal): banked[str(deal)], booked_field(deal): banked[booked_field(deal)]}
-            yield from self._shelf(deal, version, {
-                BANK: bank | {company: self._companies[company]}, RECORDS: shown, SEALED: sealed,
-            })
+            yield from self._shelf(deal, version, shelf_of(deal, banked, self._companies, (shown, sealed)))
             return
         if deal == self._moved + 1 and company not in banked:  # It began before, and goes on.
             self._want_banked(version, company, self._companies[company])
@@ -123,13 +121,7 @@ class Projections:
         except (PastMissing, shelved.Elsewhere) as error:
             yield where.fault(version, "file", f"what was made of deal {deal}", str(error))
             return
-        for kind, fields in expected.items():
-            for field in sorted({*fields, *found[kind]}):
-                wanted, text = fields.get(field), found[kind].get(field)
-                if wanted is None or text is None:
-                    yield where.fault(version, f"{kind}.{field}", said(wanted or "nothing"), said(text or "nothing"))
-                elif wanted != text:
-                    yield where.fault(version, f"{kind}.{field}", *apart(wanted, text))
+        yield from differences(where, version, expected, found)
 
     def _bank(self, version: int, field: str, text: bytes) -> None:
         """A field is written once, but for the balances, which stand for the last version alone."""

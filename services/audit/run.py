@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain as joined
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,11 +16,12 @@ from services.audit.notes import Notes
 from services.audit.own_leaves import of_table
 from services.audit.scores import Scores
 from services.audit.shuffle import OpenKey
+from services.audit.strange import in_archive, in_store
 from services.audit.table import audit_archived, audit_table
 from services.audit.transfers import unposted
 from services.store import history, keys, log_keys
 from services.store.cold import PastMissing
-from services.store.rebuilding import scan_keys
+from services.store.rebuilding import key_names
 
 FORMAT: Final = "marias-audit/1"
 
@@ -101,11 +103,13 @@ def audit(
     """
     began, started = time.monotonic(), _started(notes)
     redis, archive, partitions, open_key, kept = installation
-    tables = [only] if only else all_tables(redis, archive, partitions)
+    listed, streams = _listed(redis, partitions), [] if only else _streams(redis)
+    tables = [only] if only else _tables(archive, listed, streams)
     done, missing = notes.done(), list[str]()
     if not notes.fact("log"):
         progress("log of finished deals", 0, 1)
         read_log(redis, kept, notes, only)
+    _note_strange(notes, archive, only, in_store(streams, [] if only else listed))
     for number, table in enumerate(tables):
         progress("tables", number, len(tables))
         if table in done:
@@ -168,20 +172,39 @@ def audit_folder(
     began, started = time.monotonic(), _started(notes)
     tables: Iterable[str] = [only] if only else folder.tables(archive)
     done, every = notes.done(), list(tables)
+    _note_strange(notes, archive, only)
     for number, table in enumerate(every):
         progress("tables", number, len(every))
         if table not in done:
             notes.add(audit_archived(archive, table, open_key, notes.leaves(table)))
     progress("tables", len(every), len(every))
-    return _report(notes, None, [], started, time.monotonic() - began)
+    missing = [f"{table}: {deals}, in the log and not (yet) in {archive}" for table, deals in notes.unread(only)]
+    return _report(notes, None, missing, started, time.monotonic() - began)
 
 
-def all_tables(redis: Redis, archive: Path | None, partitions: Sequence[str]) -> list[str]:
+def _note_strange(notes: Notes, archive: Path | None, only: str, others: Iterable[Fault] = ()) -> None:
+    """What lies where nothing should, once for each audit."""
+    if not notes.fact("strange"):
+        with notes.whole():
+            for fault in joined(in_archive(archive, only) if archive is not None else (), others):
+                notes.add_fault(fault)
+            notes.set_fact("strange", "noted")
+
+
+def _tables(archive: Path | None, listed: Iterable[tuple[str, str]], streams: Iterable[str]) -> list[str]:
     """Every table that is listed, has events, or is archived: what is missing in one place shows in another."""
-    listed = {table for partition in partitions for table in history.tables_of(redis, partition)}
-    streams = {name.decode().rpartition(":")[2] for page in scan_keys(redis, "m:{p??}:ev:*") for name in page}
+    told = {table for _, table in listed}
+    told |= {key.rpartition(":")[2] for key in streams}
     archived = set(folder.tables(archive)) if archive is not None else set()
-    return sorted(table for table in listed | streams | archived if keys.is_table_id(table))
+    return sorted(table for table in told | archived if keys.is_table_id(table))
+
+
+def _listed(redis: Redis, partitions: Sequence[str]) -> list[tuple[str, str]]:
+    return [(partition, table) for partition in partitions for table in history.tables_of(redis, partition)]
+
+
+def _streams(redis: Redis) -> list[str]:
+    return list(key_names(redis, "m:{p??}:ev:*"))
 
 
 def _started(notes: Notes) -> int:

@@ -11,7 +11,7 @@ from services.audit.notes import Notes
 from services.audit.projected import Scored
 from services.store import keys
 from services.store.projected import BALANCE
-from services.store.rebuilding import scan_keys
+from services.store.rebuilding import key_names
 from services.store.wire import ask, ask_all, fields_of
 
 PAGE = 1_000
@@ -31,7 +31,7 @@ class Scores:
     def audit(self) -> Iterator[Fault]:
         """All faults of scores. Raises StoreUnavailable."""
         expected = self._notes.scores()
-        names = (name.decode() for page in scan_keys(self._redis, "pj:{p??}:[bs][ac][lo]*:*") for name in page)
+        names = key_names(self._redis, "pj:{p??}:[bs][ac][lo]*:*")
         stored = {name.rpartition(":")[2] for name in names if name.split(":")[2] in ("bal", "score")}
         for player in sorted(stored | expected.keys()):
             try:

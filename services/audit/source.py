@@ -37,7 +37,7 @@ class Placed(NamedTuple):
 def archived(archive: Path, table: str, after: int = 0, deal: int = 0) -> Iterator[Placed]:
     """The archived entries of a table after version `after`, at which deal number `deal` ended. Raises Found."""
     version, number = after, deal
-    for file in [each for each in folder.files(archive, table) if each.last > after]:
+    for file in [each for each in files(archive, table) if each.last > after]:
         place = str(file.path)
         if file.first != version + 1 or file.deal != number + 1:
             raise _at(table, str(file.path.parent)).found(
@@ -51,6 +51,14 @@ def archived(archive: Path, table: str, after: int = 0, deal: int = 0) -> Iterat
             previous = header.previous if here == file.first else ""
             yield Placed(entry, place, previous, header.head if here == file.last else "")
         version, number = file.last, file.deal
+
+
+def files(archive: Path, table: str) -> list[File]:
+    """The archived deals of a table, the first first. Raises Found."""
+    try:
+        return folder.files(archive, table)
+    except OSError as error:
+        raise _at(table, str(archive)).found(1, "file", "a folder that can be read", str(error)) from error
 
 
 def _read(table: str, file: File) -> tuple[Header, list[RawEntry]]:
@@ -109,9 +117,9 @@ class Source:
 
     def entries(self) -> Iterator[Placed]:
         """Raises Found where the archive is not whole or tells something else, PastMissing, StoreUnavailable."""
-        files = iter(()) if self._archive is None else archived(self._archive, self._table)
+        from_files = iter(()) if self._archive is None else archived(self._archive, self._table)
         version = 0
-        kept: Placed | None = next(files, None)
+        kept: Placed | None = next(from_files, None)
         while page := cold.entries(self._redis, self._table, version + 1, PAGE):
             for entry in page:
                 try:
@@ -121,7 +129,7 @@ class Source:
                 while kept is not None and version_of(kept.entry) < here:
                     yield kept
                     version = version_of(kept.entry)
-                    kept = next(files, None)
+                    kept = next(from_files, None)
                 if kept is None and here > version + 1 and self._archive is not None:
                     for missed in archived(self._archive, self._table, version, self._deal_at(version)):
                         if version_of(missed.entry) < here:
@@ -129,7 +137,7 @@ class Source:
                             version = version_of(missed.entry)
                 if kept is not None and version_of(kept.entry) == here:
                     self._compare(kept, entry)
-                    kept = next(files, None)
+                    kept = next(from_files, None)
                 if here > version + 1:
                     self._miss(version + 1)
                 yield Placed(entry, self._place)
@@ -160,7 +168,7 @@ class Source:
     def _deal_at(self, version: int) -> int:
         """The number of the archived deal that ends at a version."""
         assert self._archive is not None
-        return next((each.deal for each in folder.files(self._archive, self._table) if each.last == version), 0)
+        return next((each.deal for each in files(self._archive, self._table) if each.last == version), 0)
 
     def _compare(self, kept: Placed, entry: RawEntry) -> None:
         """The file and the stream must tell the same."""

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from redis import Redis
 
-from services.archive import folder
 from services.audit.derived import Derived, derived
 from services.audit.fault import Fault, Found, Where
-from services.audit.logged import NO_LEAVES, UNKEPT, UNLOGGED, Leaves, Logged
+from services.audit.logged import NO_LEAVES, UNLOGGED, Leaves, Logged
 from services.audit.projected import Projections, Scored
+from services.audit.shelves import Shelves
 from services.audit.shuffle import UNCHECKED, OpenKey
-from services.audit.source import Placed, Source, archived, with_next
+from services.audit.source import Placed, Source, archived, files, with_next
 from services.audit.told import Told
 from services.audit.walk import Chips, Walk
 from services.store import chain, cold, keys
@@ -81,15 +81,19 @@ def audit_archived(
     """Audit what the archive alone tells of a table, and its `leaves` in the log if there are heads beside it."""
     walk, moved = Walk(table, open_key), list[Chips]()
     faults: list[Fault] = []
-    logged = Logged(table, leaves)
+    logged, shelves = Logged(table, leaves), Shelves(archive, table)
     try:
         for placed, following in with_next(archived(archive, table)):
             _step(walk, placed, following)
             moved += walk.chips
-            faults += logged.at(walk)
+            faults += [*logged.at(walk), *shelves.at(walk)]
+            if len(faults) >= FAULTS_MAX:
+                break
+        else:
+            faults += shelves.end(walk)
     except Found as broken:
         faults.append(broken.fault)
-    unchecked = {UNLOGGED: logged.missing, UNKEPT: logged.beyond(walk)} if leaves.place and not faults else {}
+    unchecked = {UNLOGGED: logged.missing} if leaves.place and not faults else {}
     return _audited(walk, faults, moved, unchecked)
 
 
@@ -129,13 +133,13 @@ def _ends(redis: Redis, walk: Walk, archive: Path | None, found: Derived) -> Ite
         place = keys.archived(keys.partition_of(table))
         yield _at(table, place).fault(walk.version, table, f"up to {walk.version}", f"{version} {deal}")
     if archive is not None and version:
-        files = folder.files(archive, table)
-        if not any((each.last, each.deal) == (version, deal) for each in files):
+        there = files(archive, table)
+        if not any((each.last, each.deal) == (version, deal) for each in there):
             yield _at(table, str(archive)).fault(
                 version,
                 "file",
                 f"deal {deal} up to version {version}",
-                f"the last is deal {files[-1].deal} up to {files[-1].last}" if files else "no file",
+                f"the last is deal {there[-1].deal} up to {there[-1].last}" if there else "no file",
             )
 
 

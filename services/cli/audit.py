@@ -1,6 +1,7 @@
 """`marias audit`: every table again from its first event, and all that was made of it compared."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -49,8 +50,9 @@ proven under the last signed head; the whole log, and that no leaf stands where 
 Exit status:
   0    nothing is wrong
   1    something is: the first fault is named by table, version and field, with what was expected and found
-  2    it could not begin: a wrong option, no store, no archive
-  3    no fault, but something could not be read: the store went away, or the archive of a table is not here
+  2    it could not begin: a wrong option, no store, no archive, keys that cannot be read
+  3    no fault, but something could not be read: the store went away, or the archive of a table is not here, or the
+       heads tell deals that it does not have (yet)
   130  stopped by Ctrl-C; the same command goes on where it was
 """
 
@@ -73,6 +75,7 @@ Exit status:
 def audit(table: str | None, **options: Any) -> None:
     """The command."""
     from services.audit.notes import NotOurs
+    from services.private_files import BadFile
     from services.store.wire import StoreUnavailable
 
     alone: Path | None = options["alone"]
@@ -96,6 +99,9 @@ def audit(table: str | None, **options: Any) -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(NOT_BEGUN)  # Its own status would say that a table is at fault.
+    except (BadFile, OSError) as error:  # Of keys and folders that the audit needs; what it looks at it reports.
+        click.echo(f"marias audit: {error}", err=True)
+        sys.exit(NOT_BEGUN)
     except StoreUnavailable as error:
         show("")
         click.echo(f"marias audit: the store went away: {error}\n{_goes_on(file)}", err=True)
@@ -129,13 +135,21 @@ def _kept(config: Config, heads: Path | None) -> "Kept | None":
     from services.transparency.outside import InFile, outside
 
     where = InFile(heads) if heads else outside(config.heads_outside)
-    is_named, has_keys = heads is not None or config.heads is not None, any(config.receipt_keys.glob("*.pem"))
-    if heads is None and not (has_keys and (is_named or (config.data / "heads.jsonl").is_file())):
+    is_named, has_keys = heads is not None or config.heads is not None, _holds_keys(config.receipt_keys)
+    if heads is None and not (has_keys and (is_named or os.path.lexists(config.data / "heads.jsonl"))):
         return None  # On a host without the keys the audit says that this was not checked.
     if not has_keys:
         raise click.UsageError(f"{config.receipt_keys} holds no key that could prove the heads in {where.name}. Name "
                                "with --data a data folder that has keys/receipts (public halves are enough).")
     return Kept(where, Ring(config.receipt_keys, PREFIX, lazy=True).find)
+
+
+def _holds_keys(folder: Path) -> bool:
+    """Are there any? Raises OSError where that cannot be told."""
+    try:
+        return any(name.endswith(".pem") for name in os.listdir(folder))
+    except FileNotFoundError:
+        return False
 
 
 def _opener(keys: Path | None) -> "OpenKey | None":
@@ -224,7 +238,7 @@ def _notes(file: Path | None, subject: str, *, fresh: bool) -> "Iterator[Notes]"
     from services.audit.notes import Notes
 
     if fresh and file is not None:
-        file.unlink(missing_ok=True)
+        Notes.begin_anew(file)
     notes = Notes(file, subject)
     if notes.is_resumed:
         click.echo(f"going on after {amount(notes.totals.tables, 'table')}, as noted in {file}", err=True)

@@ -35,7 +35,8 @@ def with_store(config: Config) -> Config:
     if running is None:
         raise click.ClickException(NO_STORE.format(data=config.data))
     return replace(
-        config, redis_url=running.redis_url, jobs_redis_url=config.jobs_redis_url or running.jobs_redis_url
+        config, redis_url=running.redis_url, jobs_redis_url=config.jobs_redis_url or running.jobs_redis_url,
+        heads=config.heads or running.heads,
     )
 
 

@@ -29,6 +29,8 @@ class Running:
     http: str
     redis_url: str
     jobs_redis_url: str
+    heads: str | None = None
+    """Where the projector keeps signed heads."""
 
 
 def prepare(data: Path) -> None:

@@ -60,7 +60,7 @@ def serve(config: Config, *, workers: int, verbose: bool, say: Callable[[str], N
         held.enter_context(folder.lock(config.data))
         stores, passwords, config = _store(config, held, verbose=verbose, say=say)
         config = replace(config, port=listening.port, listen_fd=listening.socket.fileno(),
-                         archive=config.archive_beside,
+                         archive=config.archive_beside, heads=config.heads_outside,
                          log_level=config.log_level if not verbose else "info")
         supervisor = Supervisor([*stores, *_roles(config, workers, passwords)], say, verbose=verbose)
 
@@ -173,7 +173,7 @@ def _running(config: Config, listening: Listening, passwords: Mapping[str, str])
     user = OWNER if OWNER in passwords else "operator"
     return folder.Running(
         pid=os.getpid(), http=listening.http, redis_url=users.login(config.redis_url, user, passwords),
-        jobs_redis_url=users.login(config.jobs_redis_url, user, passwords),
+        jobs_redis_url=users.login(config.jobs_redis_url, user, passwords), heads=config.heads_outside,
     )
 
 

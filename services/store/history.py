@@ -165,7 +165,8 @@ def clock_entries(redis: Redis, partition: str) -> list[tuple[str, int]]:
 
 def tables_of(redis: Redis, partition: str) -> list[str]:
     """The tables of a partition, in order."""
-    return sorted(table.decode() for table in ask(redis, "SMEMBERS", keys.tables(partition)))
+    members = ask(redis, "SMEMBERS", keys.tables(partition))
+    return sorted(table.decode(errors="backslashreplace") for table in members)
 
 
 def count_try(redis: Redis, partition: str, command: str) -> int:

@@ -168,3 +168,8 @@ def scan_keys(redis: Redis, pattern: str) -> Iterator[list[bytes]]:
                 yield page
             if cursor == b"0":
                 break
+
+
+def key_names(redis: Redis, pattern: str) -> Iterator[str]:
+    """The same as texts; what is no text is written so that it can be read, and is then no key of ours."""
+    return (name.decode(errors="backslashreplace") for page in scan_keys(redis, pattern) for name in page)

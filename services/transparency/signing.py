@@ -1,5 +1,6 @@
 """Signing the head of the log: only if the log has grown out of the last head that is kept outside the store."""
 
+import logging
 import time
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -12,6 +13,8 @@ from services.store import chain, deal_log
 from services.transparency import heads
 from services.transparency.heads import BadHeads, Head, Line
 from services.transparency.outside import Opened, Outside
+
+_log = logging.getLogger(__name__)
 
 LEAVES_MAX: Final = 1_000
 """So many leaves are told in one line; a log that grew by more is given several heads."""
@@ -45,8 +48,8 @@ def sign(book: Book) -> Line | None:
 
 def _sign(book: Book, file: Opened) -> Line | None:
     last = _last(book, file)
-    size = deal_log.state(book.redis).size
-    first = last.size if last else 0
+    state = deal_log.state(book.redis)
+    size, first = state.size, last.size if last else 0
     if size < first:
         raise Refused(
             f"the log of finished deals has shrunk: the store has {size} of the {first} that were signed for"
@@ -57,6 +60,7 @@ def _sign(book: Book, file: Opened) -> Line | None:
             f"the log of finished deals is forked: its first {first} deals are not those that were signed for"
             f" ({book.kept.name}). Somebody has changed one of the two; compare them before you go on."
         )
+    _hold_to(book, state, first)
     while last is None or last.size < size:
         if not size:
             return None
@@ -65,6 +69,22 @@ def _sign(book: Book, file: Opened) -> Line | None:
     told = Line(last.size, last.root, last.at, last.signed)
     deal_log.keep_head(book.redis, told.size, told.at * 1000, heads.written(told)[:-1])
     return told
+
+
+def _hold_to(book: Book, state: deal_log.State, first: int) -> None:
+    """Where the file lacks heads, be it lost or cut off, the store's own signed head counts. Raises Refused."""
+    if not state.head or state.signed <= first:
+        return
+    _log.warning("%s has no head of %d deals, as the store has: a new one is signed", book.kept.name, state.signed)
+    try:
+        head = heads.checked(book.signer.find, state.head).head
+    except BadHeads as error:
+        raise Refused(f"the store's own head of the log of finished deals is not ours: {error}") from error
+    if head.size > state.size or chain.text(deal_log.root(book.redis, head.size)) != head.root:
+        raise Refused(
+            f"the log of finished deals is forked: its first {head.size} deals are not those that were signed for, and"
+            f" {book.kept.name} lacks that head. Put back a copy of the file, and compare."
+        )
 
 
 def _last(book: Book, file: Opened) -> Line | None:

@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from services.archive import folder
 from services.audit import run
 from services.audit.log import Kept
-from services.audit.logged import UNKEPT
 from services.audit.notes import Notes
 from services.audit.run import audit_folder
 from services.cli.audit import audit as command
@@ -54,7 +53,8 @@ def without_heads(town: Town):
 
 def test_an_archive_that_was_forged_to_its_end_is_told_by_the_heads_alone(town: Town) -> None:
     sound = town.audited_folder()
-    assert (sound.faults, sound.unchecked[UNKEPT]) == ([], 1)
+    assert (sound.faults, [each.partition(",")[0] for each in sound.missing if each.startswith(FREE)]) == (
+        [], [f"{FREE}: deal 4"])
     deal, last = forge_archive(town)
     assert without_heads(town).faults == []
     [fault] = town.audited_folder().faults
@@ -123,7 +123,9 @@ def test_the_command_holds_an_archive_against_the_heads(town: Town, tmp_path: Pa
     assert "keys/receipts" in refused.output
     shutil.copytree(town.archive.parent / "keys", tmp_path / "keys" / "receipts")
     said = CliRunner().invoke(command, words)
-    assert (said.exit_code, json.loads(said.stdout)["faults"]) == (0, []), said.output
+    assert (said.exit_code, json.loads(said.stdout)["faults"]) == (3, []), said.output
+    assert [each.partition(",")[0] for each in json.loads(said.stdout)["missing"]] == [
+        f"{FREE}: deal 4", f"{RICH}: deals 1 to 2"]
     _, last = forge_archive(town)
     said = CliRunner().invoke(command, [*words, "--fresh"])
     [fault] = json.loads(said.stdout)["faults"]

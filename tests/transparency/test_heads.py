@@ -57,6 +57,27 @@ def test_a_head_is_kept_outside_the_store_before_it_is_told(house, monkeypatch):
     assert json.loads(deal_log.state(house.redis).head)["signed"] == told.signed
 
 
+def test_where_the_file_was_lost_the_stores_own_head_counts(house):
+    """Who deletes the file and writes the log anew does not get that signed."""
+    grow(house.redis, 0, 3)
+    sign(house.book)
+    kept = house.kept.path.read_bytes()
+    house.kept.path.unlink()
+    grow(house.redis, 3, 5)
+    told = sign(house.book)
+    assert [(line["size"], len(line["leaves"])) for line in lines(house)] == [(5, 5)]
+    assert told.size == 5
+    for text in (b"", kept):
+        house.kept.path.write_bytes(text)
+        state = house.redis.hgetall(log_keys.state())
+        house.redis.setrange(log_keys.nodes(0, 0), 4 * 32, b"x" * 32)
+        with pytest.raises(Refused, match="forked"):
+            sign(house.book)
+        assert house.kept.path.read_bytes() == text
+        house.redis.setrange(log_keys.nodes(0, 0), 4 * 32, merkle.leaf_hash(deals(4, 5)[0].data))
+        house.redis.hset(log_keys.state(), mapping=state)
+
+
 def test_a_head_says_what_the_leaves_make_and_grows_out_of_the_one_before(house):
     for first, last in ((0, 1), (1, 6), (6, 9)):
         grow(house.redis, first, last)
