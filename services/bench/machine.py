@@ -77,7 +77,8 @@ def _row(pid: int) -> tuple[int, float, int] | None:
     except OSError:
         return None  # It has ended meanwhile.
     fields = text.rpartition(")")[2].split()  # The name before it may hold anything.
-    return int(fields[1]), (int(fields[11]) + int(fields[12])) / _TICKS, int(fields[21])
+    ticks = sum(map(int, fields[11:15]))  # Of its own, and of its children that have ended.
+    return int(fields[1]), ticks / _TICKS, int(fields[21])
 
 
 def _name(pid: int) -> str:

@@ -80,3 +80,17 @@ def test_the_time_of_children_counts() -> None:
     assert sum(machine.cpu_seconds(os.getpid()).values()) > 0.02
     assert sum(machine.memory_bytes(child.pid).values()) > 1_000_000
     child.communicate(b"\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux")
+def test_the_time_of_a_process_that_ended_is_not_taken_back() -> None:
+    """As when the supervisor of a server starts a role anew in the middle of a round."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", "import subprocess, sys; subprocess.run([sys.executable, '-c',"
+                               " 'import time\\nwhile time.process_time() < 0.5: pass']); print(); input()"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )
+    assert parent.stdout is not None
+    parent.stdout.readline()
+    assert sum(machine.cpu_seconds(parent.pid).values()) > 0.4
+    parent.communicate(b"\n")
