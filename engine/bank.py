@@ -44,9 +44,6 @@ class Bank(NamedTuple):
     seen: Mapping[str, Transferred]
 
 
-EMPTY = Bank({}, {})
-
-
 def is_limited(account: str) -> bool:
     """May this account not go below zero?
 

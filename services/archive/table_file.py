@@ -135,15 +135,6 @@ def parts(file: BinaryIO) -> Iterator[Part | End]:
         raise BadArchive(f"after version {seen.version}: it is cut off: its end is missing")
 
 
-def is_table_file(file: BinaryIO) -> bool:
-    """Does it begin like a file of a table? It may be anything all the same."""
-    try:
-        _begun(Frames(file))
-    except BadArchive:
-        return False
-    return True
-
-
 def _begun(frames: Frames) -> Beginning:
     if not frames.begin():
         raise BadArchive("it cannot be read: it is empty")

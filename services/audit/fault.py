@@ -1,4 +1,23 @@
-"""What an audit finds: the exact place of a fault, what should stand there, and what does."""
+"""What an audit finds: the exact place of a fault, what should stand there, and what does.
+
+The checks by their names:
+
+- `versions`: the entries of a table are 1, 2, 3, … and each has the fields of one
+- `archive`: each file is whole, is the deal that its name tells, and says what the stream says
+- `legality`: each command, made again from its events, is allowed and causes these very events
+- `hash`: each entry carries the hash of itself and of the one before it
+- `log`: each finished deal is in the log as it was, and the log is the one whose heads were signed
+- `shuffle`: the deck is the one that the sealed key gives (needs the auditor's key)
+- `points`: points, counted again from the tricks
+- `payments`: payments are zero together, and chips at the seats are what was brought, won and returned
+- `view`: the current view of each seat
+- `feed`: what the feed still tells to each seat
+- `snapshot`: the snapshot
+- `receipts`: each receipt says what was written, and what was written has its receipt
+- `projections`: bank, records, sealed records, lobby row and scores
+- `bank`: accounts, postings and transfers, against the tables and against each other
+- `conservation`: all accounts and tables together hold no chip more or less than before
+"""
 
 from typing import Final, NamedTuple
 
@@ -6,25 +25,6 @@ import msgspec
 from redis.exceptions import ResponseError
 
 SHOWN_MAX: Final = 300
-
-CHECKS: Final = {
-    "versions": "the entries of a table are 1, 2, 3, … and each has the fields of one",
-    "archive": "each file is whole, is the deal that its name tells, and says what the stream says",
-    "legality": "each command, made again from its events, is allowed and causes these very events",
-    "hash": "each entry carries the hash of itself and of the one before it",
-    "log": "each finished deal is in the log as it was, and the log is the one whose heads were signed",
-    "shuffle": "the deck is the one that the sealed key gives (needs the auditor's key)",
-    "points": "points, counted again from the tricks",
-    "payments": "payments are zero together, and chips at the seats are what was brought, won and returned",
-    "view": "the current view of each seat",
-    "feed": "what the feed still tells to each seat",
-    "snapshot": "the snapshot",
-    "receipts": "each receipt says what was written, and what was written has its receipt",
-    "projections": "bank, records, sealed records, lobby row and scores",
-    "bank": "accounts, postings and transfers, against the tables and against each other",
-    "conservation": "all accounts and tables together hold no chip more or less than before",
-}
-"""The names of what is checked, in order, with what is asked."""
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):

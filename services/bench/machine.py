@@ -28,7 +28,7 @@ def bind(core: int) -> None:
 def cpu_seconds(root: int) -> dict[str, float]:
     """CPU seconds used so far by process `root` and all below it, by what they are; {} where /proc is missing."""
     used: dict[str, float] = {}
-    for pid, (seconds, _) in _tree(root).items():
+    for pid, seconds in _tree(root).items():
         name = _name(pid)
         used[name] = used.get(name, 0.0) + seconds
     return used
@@ -52,33 +52,27 @@ def processes(root: int, name: str) -> list[int]:
     return [pid for pid in _tree(root) if pid != root and _name(pid) == name]
 
 
-def memory_bytes(root: int) -> dict[str, int]:
-    """Resident memory of process `root` and all below it, by what they are."""
-    page = os.sysconf("SC_PAGE_SIZE")
-    return {_name(pid): pages * page for pid, (_, pages) in _tree(root).items()}
-
-
-def _tree(root: int) -> dict[int, tuple[float, int]]:
-    """Process id -> (CPU seconds, resident pages)."""
+def _tree(root: int) -> dict[int, float]:
+    """Process id -> CPU seconds."""
     rows = {pid: row for pid in _pids() if (row := _row(pid)) is not None}
     wanted = {root}
-    while more := {pid for pid, (parent, _, _) in rows.items() if parent in wanted} - wanted:
+    while more := {pid for pid, (parent, _) in rows.items() if parent in wanted} - wanted:
         wanted |= more
-    return {pid: rows[pid][1:] for pid in wanted if pid in rows}
+    return {pid: rows[pid][1] for pid in wanted if pid in rows}
 
 
 def _pids() -> list[int]:
     return [int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit()] if _PROC.is_dir() else []
 
 
-def _row(pid: int) -> tuple[int, float, int] | None:
+def _row(pid: int) -> tuple[int, float] | None:
     try:
         text = (_PROC / str(pid) / "stat").read_text()
     except OSError:
         return None  # It has ended meanwhile.
     fields = text.rpartition(")")[2].split()  # The name before it may hold anything.
     ticks = sum(map(int, fields[11:15]))  # Of its own, and of its children that have ended.
-    return int(fields[1]), ticks / _TICKS, int(fields[21])
+    return int(fields[1]), ticks / _TICKS
 
 
 def _name(pid: int) -> str:

@@ -21,10 +21,6 @@ class Story:
         self._tricks = 0
         self._levels: dict[str, int] = {}
 
-    def rename(self, names: Sequence[str]) -> None:
-        """Others sit there now."""
-        self._names = list(names)
-
     def meet(self, view: Event, events: Sequence[Event]) -> list[str]:
         """Who sits at a table that looks like `view` after `events`; who left by them is told of by his name."""
         ended = any(event["type"] == "deal_ended" for event in events)

@@ -59,7 +59,6 @@ class Feed:
         self._watchers: dict[str, tuple[Watcher, ...]] = {}
         self._waiters: dict[tuple[str, str], tuple[Waiter, ...]] = {}
         self._stopped = threading.Event()
-        self._ready = threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> "Feed":
@@ -74,10 +73,6 @@ class Feed:
         if self._thread is not None:
             self._thread.join(2 * WAIT_SECONDS)
         self._ears.close()
-
-    def wait_until_ready(self, seconds_max: float) -> bool:
-        """Does the reader listen? Waits for that."""
-        return self._ready.wait(seconds_max)
 
     def on_version(self, table: str, watcher: Watcher) -> Unsubscribe:
         """Call `watcher` with every change of `table` from now on."""
@@ -98,7 +93,6 @@ class Feed:
         if not self._ears.listening:
             self._ears.listen(self._channels)
             self._catch_up()
-            self._ready.set()
         for channel, data in self._ears.hear(seconds_max):
             if data:
                 self._dispatch(data.split(b"\1"))
@@ -112,7 +106,6 @@ class Feed:
                 self.read(WAIT_SECONDS)
                 pause = 0.02
             except StoreUnavailable as error:
-                self._ready.clear()
                 _log.warning("live feed interrupted: %s", error)
                 self._stopped.wait(pause)
                 pause = min(2 * pause, 0.5)

@@ -11,8 +11,8 @@ from fakeredis import FakeRedis, FakeServer
 
 from services.archive import folder, make
 from services.archive.format import pack
-from services.archive.frames import BadArchive, Frames
-from services.archive.table_file import End, Part, is_table_file, packed_table, parts
+from services.archive.frames import BadArchive
+from services.archive.table_file import End, Part, packed_table, parts
 from services.store import chain, history
 from services.worker.restore import restore
 from tests.archive.conftest import Archived
@@ -220,11 +220,3 @@ def test_a_deal_of_another_table_is_found_by_its_chain(played):
     renamed = [part.deal._replace(table=TABLE) for part in read(b"".join(others))[:1]]
     with pytest.raises(BadArchive, match="not linked to what was before"):
         read(b"".join([frames[0], pack(renamed[0]), *frames[2:]]))
-
-
-def test_it_is_known_by_its_first_line(played):
-    data = b"".join(exported(played))
-    assert is_table_file(io.BytesIO(data))
-    frames = Frames(io.BytesIO(data))
-    assert frames.begin()
-    assert not any(is_table_file(io.BytesIO(other)) for other in (b"", b"{}", data[40:], exported(played)[1]))

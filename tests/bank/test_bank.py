@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.bank import EMPTY, Bank, Refund, Transfer, decide, evolve, is_limited
+from engine.bank import Bank, Refund, Transfer, decide, evolve, is_limited
 from engine.errors import RuleViolation
 
 HOUSE = "u-00-house"
@@ -103,7 +103,7 @@ def _answer(bank: Bank, command: Transfer | Refund) -> tuple[str, Bank]:
 
 @pytest.mark.parametrize("column", TABLES.values(), ids=TABLES)
 def test_the_bank_answers(column: str) -> None:
-    bank = EMPTY
+    bank = Bank({}, {})
     for line in filter(None, map(str.strip, column.splitlines())):
         words = line.split()
         if words[0] == "--":
@@ -126,7 +126,7 @@ def _check_balances(bank: Bank, words: list[str]) -> None:
 def test_whatever_is_asked_chips_are_neither_made_nor_lost(seed: int) -> None:
     rng = random.Random(seed)
     accounts = [HOUSE, "ana", "bara", "cyril", "table:t-1f-0a1b2c3d4e5f"]
-    bank = EMPTY
+    bank = Bank({}, {})
     for number in range(400):
         transfer = f"t{rng.randrange(number + 1)}"
         debit, credit = rng.choice(accounts), rng.choice(accounts)

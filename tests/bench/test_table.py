@@ -78,7 +78,6 @@ def test_the_time_of_children_counts() -> None:
     while sum(machine.cpu_seconds(child.pid).values()) < 0.02:
         pass
     assert sum(machine.cpu_seconds(os.getpid()).values()) > 0.02
-    assert sum(machine.memory_bytes(child.pid).values()) > 1_000_000
     child.communicate(b"\n")
 
 

@@ -1,6 +1,6 @@
 """Live readers hear of every version and every answer once, or are told that they missed some."""
 
-import threading
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -112,11 +112,14 @@ def test_a_connection_that_the_server_ends_is_noticed(server_url: str) -> None:
 
 def test_the_reader_runs_on_a_thread_of_its_own(store: Redis) -> None:
     lease = claim(store)
-    arrived = threading.Event()
-    feed = Feed(store).start()
-    assert feed.wait_until_ready(5.0)
-    feed.on_version(TABLE, lambda change: arrived.set())
+    heard: Queue[Change | None] = Queue()
+    feed = Feed(store)
+    feed.on_version(TABLE, heard.put)
+    feed.start()
+    assert heard.get(timeout=20) is None, "it listens: what was before must be looked up"
     apply_many(store, [entry(position(lease, 1), 0)])
-    assert arrived.wait(5.0)
+    change = heard.get(timeout=20)
+    assert change is not None
+    assert change.version == 1
     feed.close()
     assert keys.push("1f") == "m:{p1f}:push"
