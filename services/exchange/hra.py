@@ -116,6 +116,8 @@ def _decoded(text: bytes) -> str:
         decoded = text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Refused("bad_file", "", f"Not text in UTF-8 (byte {error.start}).") from None
+    if decoded[:2] in ("<\0", "\0<"):  # The parser would read it, and we would not see what encoding it tells.
+        raise Refused("bad_file", "", "Not text in UTF-8: it is in UTF-16.")
     told = _ENCODING.match(decoded)
     if told and told[1].lower() not in ("utf-8", "us-ascii"):
         raise Refused("bad_file", "", f"It says that it is in {told[1][:40]!r}; such files are in UTF-8.")

@@ -1,12 +1,22 @@
 """A table's events, as one may know them, as sentences."""
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from services.replay.words import ENGLISH, LEVELS, PARTS, Words, level_name
 
 Event = dict[str, Any]
+_FROM_THE_RIGHT = frozenset({"R", "AL"})
 ROOT_SHOWN = 12
+
+
+def isolated(name: str) -> str:
+    """A name that may stand in any sentence: written from the right to the left it would turn round what follows it,
+    "+5" into "5+"."""
+    if any(unicodedata.bidirectional(letter) in _FROM_THE_RIGHT for letter in name):
+        return f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
+    return name
 
 
 class Story:
@@ -59,7 +69,7 @@ class Story:
     def _called(self, number: int, here: Event | None) -> str:
         if here is None:
             return self._say("seat", number=number)
-        return str(here.get("name") or self._say("bot", number=number))
+        return isolated(str(here.get("name") or self._say("bot", number=number)))
 
     def _say(self, what: str, **places: object) -> str:
         return self._words.tell[what].format(**places)

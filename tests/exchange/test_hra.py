@@ -147,6 +147,7 @@ FAULTS = {
         b'\xef\xbb\xbf<?xml version="1.0" encoding=\'windows-1250\'?><Hra/>', "bad_file", "'windows-1250'",
     ),
     "a Windows letter": (b"<Hra>\x9ekola</Hra>", "bad_file", "UTF-8 (byte 5)"),
+    "UTF-16 without a mark": ('<?xml version="1.0"?><Hra/>'.encode("utf-16-le"), "bad_file", "UTF-8"),
     "UTF-16": ('<?xml version="1.0" encoding="utf-16"?><Hra/>'.encode("utf-16"), "bad_file", "UTF-8"),
     "NUL": (b"<Hra\0/>", "bad_file", "Not XML"),
     "a PNG": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "bad_file", "UTF-8"),

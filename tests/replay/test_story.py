@@ -135,3 +135,10 @@ def test_what_makes_a_deal_fair_is_told_step_by_step_and_not_in_a_tale() -> None
         "  Ana reveals the number",
     ]
     assert Story(NAMES).lines(events) == []
+
+
+def test_a_name_written_from_the_right_turns_nothing_round() -> None:
+    story = Story(["", "", ""])
+    story.meet({"seats": [{"name": "مرحبا"}, {"name": "Bára"}, {"name": "אב 1"}]}, [])
+    [*_, chips] = story.lines([{"type": "deal_scored", "result": RESULT}])
+    assert chips == "  chips: \u2068مرحبا\u2069 +4, Bára -2, \u2068אב 1\u2069 -2"
