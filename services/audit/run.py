@@ -16,7 +16,7 @@ from services.audit.notes import Notes
 from services.audit.own_leaves import of_table
 from services.audit.scores import Scores
 from services.audit.shuffle import OpenKey
-from services.audit.strange import in_archive, in_store
+from services.audit.strange import in_archive, in_lobby, in_store, of_other_types, of_tables
 from services.audit.table import audit_archived, audit_table
 from services.audit.transfers import unposted
 from services.store import history, keys, log_keys
@@ -103,13 +103,20 @@ def audit(
     """
     began, started = time.monotonic(), _started(notes)
     redis, archive, partitions, open_key, kept = installation
-    listed, streams = _listed(redis, partitions), [] if only else _streams(redis)
-    tables = [only] if only else _tables(archive, listed, streams)
+    if wrong := of_other_types(redis, [keys.partition_of(only)] if only else partitions):
+        with notes.whole():
+            notes.skip("everything else, as keys that all of it shares are of other types")
+            for fault in wrong:
+                notes.add_fault(fault)
+        return _report(notes, None, [], started, time.monotonic() - began)
+    listed = [] if only else _listed(redis, partitions)
+    told, strange = (set[str](), list[str]()) if only else of_tables(key_names(redis, "*:*"))
+    tables = [only] if only else _tables(redis, archive, told | {table for _, table in listed})
     done, missing = notes.done(), list[str]()
     if not notes.fact("log"):
         progress("log of finished deals", 0, 1)
         read_log(redis, kept, notes, only)
-    _note_strange(notes, archive, only, in_store(streams, [] if only else listed))
+    _note_strange(notes, archive, only, in_store(strange, listed))
     for number, table in enumerate(tables):
         progress("tables", number, len(tables))
         if table in done:
@@ -191,20 +198,14 @@ def _note_strange(notes: Notes, archive: Path | None, only: str, others: Iterabl
             notes.set_fact("strange", "noted")
 
 
-def _tables(archive: Path | None, listed: Iterable[tuple[str, str]], streams: Iterable[str]) -> list[str]:
-    """Every table that is listed, has events, or is archived: what is missing in one place shows in another."""
-    told = {table for _, table in listed}
-    told |= {key.rpartition(":")[2] for key in streams}
+def _tables(redis: Redis, archive: Path | None, told: set[str]) -> list[str]:
+    """Every table that is `told` of, in the lobby, or archived: what is missing in one place shows in another."""
     archived = set(folder.tables(archive)) if archive is not None else set()
-    return sorted(table for table in told | archived if keys.is_table_id(table))
+    return sorted(table for table in told.union(archived, in_lobby(redis)) if keys.is_table_id(table))
 
 
 def _listed(redis: Redis, partitions: Sequence[str]) -> list[tuple[str, str]]:
     return [(partition, table) for partition in partitions for table in history.tables_of(redis, partition)]
-
-
-def _streams(redis: Redis) -> list[str]:
-    return list(key_names(redis, "m:{p??}:ev:*"))
 
 
 def _started(notes: Notes) -> int:

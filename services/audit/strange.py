@@ -9,10 +9,19 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from services.audit.fault import Fault, Where, said
-from services.store import keys
+from redis import Redis
+from redis.exceptions import ResponseError
 
+from services.audit.fault import Fault, Where, said, wrong_type
+from services.store import keys
+from services.store.wire import Request, ask, ask_many
+
+PAGE: Final = 1_000
 _PARTITION: Final = re.compile(r"[0-9a-f]{2}")
+_KEY: Final = re.compile(
+    r"(?:m:\{p(?P<partition>..)\}:(?:ev|vw|fd|sn)|pj:\{p(?P<other>..)\}:(?:bank|fold|rec|sec)|m:\{deals\}:of)"
+    r":(?P<table>.*)", re.DOTALL,
+)
 
 
 def in_archive(archive: Path, only: str = "") -> Iterator[Fault]:
@@ -33,16 +42,56 @@ def in_archive(archive: Path, only: str = "") -> Iterator[Fault]:
                 yield _folder(place / table, table, unread)
 
 
-def in_store(streams: Iterable[str], listed: Iterable[tuple[str, str]]) -> Iterator[Fault]:
-    """The faults of keys of streams, and of the (partition, table) that are listed."""
-    for key in sorted(streams):
+def of_tables(names: Iterable[str]) -> tuple[set[str], list[str]]:
+    """The tables that keys of a store are of, whatever these hold, and the keys that are of none, or lie elsewhere.
+
+    Receipts and what is reserved for them do not count: there are some of a table that is still to be opened.
+    """
+    tables, strange = set[str](), list[str]()
+    for found in filter(None, map(_KEY.fullmatch, names)):
+        partition, table = found["partition"] or found["other"], found["table"]
+        if keys.is_table_id(table) and partition in (None, keys.partition_of(table)):
+            tables.add(table)
+        else:
+            strange.append(found[0])
+    return tables, strange
+
+
+def in_store(strange: Iterable[str], listed: Iterable[tuple[str, str]]) -> Iterator[Fault]:
+    """The faults of keys that are `strange`, and of the (partition, table) that are listed."""
+    for key in sorted(strange):
         table = key.rpartition(":")[2]
-        if not keys.is_table_id(table) or keys.events(table) != key:
-            yield _at("versions", table, key).fault(0, "key", "a stream of a table, in its partition", said(key))
+        yield _at("versions", table, key).fault(0, "key", "a key of a table, in its partition", said(key))
     for partition, table in listed:
         if not keys.is_table_id(table) or keys.partition_of(table) != partition:
             place = keys.tables(partition)
             yield _at("versions", table, place).fault(0, said(table), "tables of this partition alone", "another")
+
+
+def of_other_types(redis: Redis, partitions: Iterable[str]) -> list[Fault]:
+    """The faults of keys that many tables share and that are not of their types: nothing else can be read then."""
+    probes: list[Request] = [
+        ("HGET", keys.lobby(), ""), ("HGET", keys.lobby_versions(), ""), ("ZSCORE", keys.lobby_order(), ""),
+    ]
+    for each in partitions:
+        probes += [("HGET", key(each), "") for key in (keys.archived, keys.handled, keys.frozen, keys.buy_ins)]
+        probes += [("SISMEMBER", keys.tables(each), ""), ("XLEN", keys.log(each))]
+    replies = ask_many(redis, probes)
+    return [
+        _at("versions", "", str(probe[1])).fault(0, "type", "the type that this key has", wrong_type(reply))
+        for probe, reply in zip(probes, replies, strict=True) if isinstance(reply, ResponseError)
+    ]
+
+
+def in_lobby(redis: Redis) -> Iterator[str]:
+    """Every table of which the lobby has a row, or once had one; some may come twice."""
+    for key in (keys.lobby(), keys.lobby_versions()):
+        cursor = b"0"
+        while True:
+            cursor, found = ask(redis, "HSCAN", key, cursor, "COUNT", PAGE)
+            yield from (field.decode(errors="backslashreplace") for field in found[::2])
+            if cursor == b"0":
+                break
 
 
 def of_accounts(found: Iterable[str]) -> Iterator[Fault]:

@@ -180,10 +180,12 @@ def _is_known(redis: "Redis", archive: Path | None, table: str) -> bool:
 
 
 def _audited(config: Config, asked: Asked, file: Path | None) -> "Report":
+    from redis.exceptions import ResponseError
+
     from services.audit.run import Installation, audit_folder, read_heads
     from services.audit.run import audit as whole
     from services.store.installation import partitions_kept
-
+    from services.store.keys import installation
     table, alone, open_key, fresh, heads = asked
     if alone is not None:
         if table is not None and not (alone / table[2:4] / table).is_dir():
@@ -199,7 +201,10 @@ def _audited(config: Config, asked: Asked, file: Path | None) -> "Report":
     with opened(config) as redis:
         if table is not None and not _is_known(redis, archive, table):
             raise click.UsageError(f"Neither store, archive nor log of finished deals has anything of {table}.")
-        partitions = partitions_kept(redis, config.partitions)
+        try:
+            partitions = partitions_kept(redis, config.partitions)
+        except (ResponseError, ValueError) as error:
+            raise click.ClickException(f"{installation()} does not tell the number of partitions: {error}") from error
         place = Installation(redis, archive, partitions, open_key, _kept(config, heads))
         with _notes(file, f"{table or 'all'} at {where}", fresh=fresh) as notes:
             return whole(place, notes, _progress(), only=table or "")

@@ -14,7 +14,7 @@ from services.archive import folder
 from services.audit.notes import Notes, NotOurs
 from services.audit.run import audit_folder
 from services.cli.audit import audit as command
-from services.store import keys
+from services.store import keys, log_keys
 from tests.audit import tampers_shelf
 from tests.audit.conftest import contents, put_back
 from tests.audit.town import FREE, FRESH, Town
@@ -138,6 +138,37 @@ def test_keys_that_are_none_of_ours_are_named(town: Town) -> None:
         assert next(each.place for each in town.audited().faults if each.check == "versions") == keys.tables("01")
         town.redis.srem(keys.tables("01"), member)
     assert town.audited().faults == []
+
+
+@pytest.mark.parametrize("key", [
+    keys.lobby(), keys.lobby_versions(), keys.lobby_order(), keys.tables("01"), keys.archived("01"), keys.log("01"),
+    keys.handled("01"), keys.frozen("01"), keys.buy_ins("01"),
+])
+def test_a_key_that_many_tables_share_and_that_is_of_another_type_is_named(town: Town, key: str) -> None:
+    town.redis.delete(key)
+    town.redis.set(key, "x")
+    for only in ("", FREE):
+        report = town.audited(only=only)
+        assert [(each.field, each.place) for each in report.faults] == [("type", key)]
+        assert any(each.startswith("everything else") for each in report.unchecked)
+
+
+GHOST = "t-01-0000000000ff"
+MADE = {
+    "view": keys.view, "feed": keys.feed, "snapshot": keys.snapshot, "bank": keys.bank, "records": keys.records,
+    "sealed records": keys.sealed_records, "what the projections remember": keys.fold, "log": log_keys.table,
+}
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_what_is_made_of_no_table_is_found(town: Town, made: str) -> None:
+    town.redis.copy(MADE[made](FREE), MADE[made](GHOST))
+    assert [each.table for each in town.audited().faults][:1] == [GHOST]
+
+
+def test_a_row_of_no_table_in_the_lobby_is_found(town: Town) -> None:
+    town.redis.hset(keys.lobby(), GHOST, "{}")
+    assert [each.table for each in town.audited().faults][:1] == [GHOST]
 
 
 def test_heads_that_are_gone_are_missed_also_by_the_audit_of_one_table(town: Town) -> None:
