@@ -87,4 +87,5 @@ def test_a_token_counts_whatever_the_case_of_its_scheme(house):
     "/v1/.well-known/jwks.json",
 ])
 def test_open_to_all(street, path):
+    street.work()  # It is ready while its worker has been heard of lately.
     assert street.call("GET", path).status_code == 200

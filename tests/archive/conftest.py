@@ -8,6 +8,7 @@ from fakeredis import FakeRedis, FakeServer
 from redis import Redis
 
 from services.archive import folder
+from services.jobs import archive_deals
 from services.processes import archiving
 from services.processes.follow import Follower
 from services.projections.subscription import Subscription
@@ -54,6 +55,12 @@ class Archived(House):
         self.projections.flush()
         while self.notes.turn(None):
             pass
+
+
+@pytest.fixture(autouse=True)
+def with_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job takes all the tables there are, however slow the machine is."""
+    monkeypatch.setattr(archive_deals, "SECONDS_MAX", 3600.0)
 
 
 @pytest.fixture

@@ -125,12 +125,12 @@ def status_of(data: Path) -> dict:
     """What `marias status` says."""
     said = subprocess.run(
         [sys.executable, "-m", "services.cli", "status", "--json", "--data", str(data)],
-        capture_output=True, cwd=sources.ROOT, check=False, timeout=60,
+        capture_output=True, cwd=sources.ROOT, check=False, timeout=180,
     )
     return json.loads(said.stdout)
 
 
-def await_until(happened, seconds_max: float = 90.0) -> None:
+def await_until(happened, seconds_max: float = 180.0) -> None:
     """Wait for something."""
     end = time.monotonic() + seconds_max
     while not happened():

@@ -22,7 +22,7 @@ def deals(count: int) -> bytes:
 
 def run(*words: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "services.cli", "import", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=180)
 
 
 def test_our_own_records_come_out_as_they_went_in(tmp_path: Path) -> None:

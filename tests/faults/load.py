@@ -16,7 +16,7 @@ from tests.faults.processes import OPENING_CHIPS, Node
 from tests.faults.witness import Asker, Witness
 
 COURIERS = 10
-SETUP_SECONDS_MAX = 60.0
+SETUP_SECONDS_MAX = 120.0
 JOIN_SECONDS_MAX = 20.0
 HUGE_BUY_IN = OPENING_CHIPS - 3
 

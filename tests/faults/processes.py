@@ -18,7 +18,7 @@ from services.serve.binary import find_server
 from tests import sources
 from tests.topologies import free_port
 
-START_SECONDS_MAX = 60.0
+START_SECONDS_MAX = 120.0
 STOP_SECONDS_MAX = 15.0
 PARTITIONS = 16
 OPENING_CHIPS = 10**12

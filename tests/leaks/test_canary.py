@@ -1,7 +1,8 @@
 """A whole server at its most talkative: no card in a log, a metric or an operator's answer, none to a wrong caller.
 
-A table of three people (HTTP, streams, sockets) and one with two bots are played; a spectator, a stranger without a
-token and an operator ask for everything that they may and may not read.
+Tables of three people (HTTP, streams, sockets) and of one with two bots are played, enough of them to have much to
+judge however short the deals are; a spectator, a stranger without a token and an operator ask for everything that they
+may and may not read.
 """
 
 import json
@@ -213,7 +214,7 @@ def town(tmp_path_factory) -> Town:
     try:
         auditor, operator = Client(serve.port, serve.token("auditor")), Ear(serve.port, serve.token("operator"))
         spectator = reader(serve.port, "Dana")
-        tables = [play(serve.port, auditor, spectator, bots, dice) for bots in ([], [1, 2])]
+        tables = [play(serve.port, auditor, spectator, bots, dice) for bots in ([], [1, 2]) * 2]
         unknowing = [each for played in tables for each in ask_around(serve.port, played.table, operator)]
         unknowing.append(("metrics", metrics(serve.port, operator.token)))
         for played in tables:

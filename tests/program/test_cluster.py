@@ -90,7 +90,7 @@ def test_proofs_are_served_and_hold(
         ):
             proof = get(server, caller, f"/v1/tables/{table}/deals/{DEALS}/proof")
             done = subprocess.run([sys.executable, *check], input=json.dumps(proof), cwd=sources.ROOT,
-                                  capture_output=True, text=True, timeout=60, check=False)
+                                  capture_output=True, text=True, timeout=180, check=False)
             assert (done.returncode, "fair" in done.stdout) == (0, True), done.stdout + done.stderr
 
 

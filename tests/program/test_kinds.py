@@ -29,7 +29,7 @@ def run(cluster_url, tmp_path, *words):
     kept = {name: value for name, value in os.environ.items() if name not in unset}
     done = subprocess.run(
         [sys.executable, "-m", "services.cli", *words, "--data", str(tmp_path / "data")], cwd=sources.ROOT,
-        env={**kept, "REDIS_URL": cluster_url}, capture_output=True, text=True, timeout=60, check=False,
+        env={**kept, "REDIS_URL": cluster_url}, capture_output=True, text=True, timeout=180, check=False,
     )
     return done.returncode, done.stderr
 

@@ -196,29 +196,37 @@ def test_it_runs_beside_a_running_system(server_url: str) -> None:
     stopping = threading.Event()
     writer, reading = connect(server_url), connect(server_url, blocking=True)
     tables = Tables(writer, seed=8)
+    steps: list[str] = []
 
     def write() -> None:
-        for _ in tables.wander(100_000):
+        for table in tables.wander(100_000):
+            steps.append(table)
             if stopping.is_set():
                 return
             time.sleep(0.002)
+
+    def await_steps(count: int) -> None:
+        wanted, end = len(steps) + count, time.monotonic() + 60
+        while len(steps) < wanted:
+            assert time.monotonic() < end, "nobody writes"
+            time.sleep(0.01)
 
     reader = Subscription(reading, PARTITIONS)
     threads = [threading.Thread(target=write), threading.Thread(target=reader.run, args=(stopping.is_set,))]
     for thread in threads:
         thread.start()
     try:
-        time.sleep(1.0)
+        await_steps(200)
         with connect(server_url) as client:
             for _ in range(3):
                 found = rebuild(client, PARTITIONS, quietly)
                 assert found.different == []
                 assert found.stopped == []
-                time.sleep(0.3)
+                await_steps(50)
     finally:
         stopping.set()
         for thread in threads:
-            thread.join(10)
+            thread.join(60)
     with connect(server_url) as client:
         follow(client)
         assert rebuild(client, PARTITIONS, quietly).different == []

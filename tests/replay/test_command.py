@@ -41,7 +41,7 @@ class Store:
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(*words), env=self.environment(), cwd=sources.ROOT, capture_output=True, text=True,
-            timeout=60, check=False,
+            timeout=180, check=False,
         )
 
     def lines(self, *words: str) -> list[str]:

@@ -100,7 +100,7 @@ def test_moves_have_their_time_and_versions_their_deal(house: Watched) -> None:
 def test_what_cannot_be_replayed_is_refused_in_words(words: list[str], says: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "services.cli", "replay", *words], capture_output=True, text=True, check=False,
-        timeout=60, cwd=sources.ROOT,
+        timeout=180, cwd=sources.ROOT,
     )
     assert done.returncode != 0
     assert says in done.stderr

@@ -121,12 +121,13 @@ def test_joining_is_refused_before_playing_is(
 
 
 def test_a_player_sends_twice_his_rate_at_once_and_no_more_before_the_window_ends(
-    store: Redis, table: leases.Lease
+    store: Redis, table: leases.Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rates, elsewhere = Rates(5), Rates(5)
+    monkeypatch.setattr(intake, "WINDOW_SECONDS", 60)  # So that it does not end while a slow machine comes so far.
+    rates, elsewhere = (Rates(5, lambda: 0.0) for _ in range(2))
     taken = submit_many(store, [good(f"k{number}") for number in range(12)], rates)
     assert [each.status for each in taken] == ["new"] * 10 + ["limited"] * 2
-    assert 0 < taken[-1].wait_ms <= 2_000
+    assert 0 < taken[-1].wait_ms <= 60_000
     assert submit(store, good("k0"), rates).status == "dup", "a retry is no new command"
     assert views.receipt(store, TABLE, ANA, "k10") is None
     others = [good("b", actor=BARA), good("expire-1-1", actor="clock"), good("bot-1", actor="bot:1")]
@@ -134,10 +135,10 @@ def test_a_player_sends_twice_his_rate_at_once_and_no_more_before_the_window_end
     assert [submit(store, good(f"k{number}"), elsewhere).status for number in (12, 13)] == ["new", "limited"]
     assert submit(store, good("k11")).status == "new", "without a rate nothing is counted"
     assert store.hgetall(keys.rates(PARTITION)) == {ANA.encode(): b"9"}, "who is slow is not counted"
-    assert 0 < store.pttl(keys.rates(PARTITION)) <= 2_000
+    assert 0 < store.pttl(keys.rates(PARTITION)) <= 60_000
     store.hset(keys.rates(PARTITION), ANA, 10)
     store.pexpire(keys.rates(PARTITION), 3_600_000)  # The store's clock was put back.
-    assert submit(store, good("k13"), rates).wait_ms <= 2_000
+    assert submit(store, good("k13"), rates).wait_ms <= 60_000
     store.delete(keys.rates(PARTITION))  # It expires.
     assert submit(store, good("k13"), rates).status == "new"
 

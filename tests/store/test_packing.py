@@ -48,6 +48,6 @@ for each in threads: each.start()
 for each in threads: each.join()
 assert equal == [True] * 4
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False,
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=180, check=False,
                           cwd=sources.ROOT)
     assert done.returncode == 0, done.stderr

@@ -104,7 +104,7 @@ def played(server_url, tmp_path):
 def test_a_kill_at_each_step_leaves_what_the_next_one_goes_on_with(played, server_url):
     for dies in STEPS:
         process = started(server_url, played, dies)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=180)
         assert process.returncode == -signal.SIGKILL, (dies, said.decode())
         whole(played)
     assert deal_log.state(played.redis).head == b""

@@ -22,7 +22,7 @@ from tests.worker.house import ANA, BARA, CYRIL, TABLE
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 ELSEWHERE = "t-02-00000000000c"  # In another partition of the same worker.
-SECONDS_MAX = 60.0
+SECONDS_MAX = 300.0  # A loop is given up after seconds of the worker's own time, of which a busy machine gives little.
 
 
 class Kept:
@@ -119,7 +119,7 @@ def test_a_poisoned_command_is_given_up_and_the_worker_lives(store: Redis, kept:
 def marias(url: str, folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     environment = os.environ | {"REDIS_URL": url, "MARIAS_PARTITIONS": "4", "MARIAS_DATA": str(folder)}
     return subprocess.run([sys.executable, "-m", "services.cli", *words], cwd=sources.ROOT, env=environment,
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_an_operator_looks_at_dead_letters_retries_and_discards(

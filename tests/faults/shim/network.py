@@ -19,7 +19,7 @@ from tests.topologies import CONFIGURATIONS
 
 STORE, SENTINEL, SERVICE = 6379, 26379, "marias"
 HOSTS = 3
-SECONDS_MAX = 60.0
+SECONDS_MAX = 120.0
 
 
 _numbers = count()

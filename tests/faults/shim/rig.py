@@ -169,7 +169,7 @@ class Party:
             time.sleep(0.002)
 
     def _persist(self, request: Callable[[], Any]) -> Any:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while True:
             try:
                 return request()

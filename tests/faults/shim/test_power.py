@@ -39,7 +39,7 @@ def playing(rig: Rig) -> Iterator[list[Party]]:
 
 def await_play(parties: Sequence[Party]) -> None:
     """Until a few moves were acknowledged, beside what opens a table."""
-    before, end = sum(len(party.taken) for party in parties), time.monotonic() + 60
+    before, end = sum(len(party.taken) for party in parties), time.monotonic() + 120
     while sum(len(party.taken) for party in parties) < before + 2 * TABLES:
         assert time.monotonic() < end, "nobody plays"
         time.sleep(0.01)
@@ -86,11 +86,11 @@ def test_with_everysec_the_loss_is_seen_and_play_goes_on(kind, tmp_path):
     acknowledged = 0
     with Rig(tmp_path, kind, fsync="everysec") as rig:
         rig.start("worker")
-        for _ in range(5):
+        for _ in range(30):  # A busy machine may let the next fsync come before the cut.
             with playing(rig) as parties:
                 await_fsync(rig)
                 time.sleep(0.6)
-                assert cut(rig, chance, torn=False) > 0
+                cut(rig, chance, torn=False)
             lost += lost_of(rig, parties)
             acknowledged += sum(len(party.taken) for party in parties)
             if lost:
