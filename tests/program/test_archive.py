@@ -74,7 +74,7 @@ def test_a_table_goes_to_the_archive_and_stays_what_it_was(tmp_path):
     copy = tmp_path / "copy"
     shutil.copytree(data, copy)
     with Running(copy) as server:
-        assert told(server, table, token) == before
+        until(lambda: told(server, table, token) == before)  # It is ready before its projector listens to questions.
         assert marias(copy, "rebuild").returncode == 0
         busy = marias(copy, "archive", "restore", str(archived))
         assert busy.returncode == 1
