@@ -3,7 +3,7 @@
 Each is made again by the function with which the worker makes it, at the version at which it was read.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -11,6 +11,7 @@ from redis import Redis
 
 from engine.table import Step, at_rest
 from schemas.table import shown_events
+from services.audit.beside import FIELDS, Beside
 from services.audit.derived import Derived, since
 from services.audit.fault import Fault, Where, apart, said
 from services.audit.walk import Walk
@@ -28,6 +29,7 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 NEWER_MAX: Final = 256
 _VIEW: Final = {b"v", b"p", b"q"}
 _SNAPSHOT: Final = {b"v", b"x", b"b"}
+_FOREIGN: Final = "snapshots of another build, which only that one could compare"
 
 
 Shown: TypeAlias = tuple[bytes, tuple[bytes | None, ...]]
@@ -58,7 +60,8 @@ class Told:
         """What is wrong with the snapshot, if it is of the version that it tells."""
         self._newer: dict[int, Entry] = {}
         """The last entries that came after the view that was read."""
-        self.unchecked: list[str] = []
+        self._beside = Beside(table, found.snapshot)
+        self.unchecked = [_FOREIGN] if self._beside.is_foreign else []
 
     def copies(self, version: int) -> dict[str, str]:
         """The fields of an entry, by their names, that its receipt and the feed tell as well."""
@@ -81,6 +84,7 @@ class Told:
             self._must_tell = max(self._must_tell, version + 1)
         if rests and version <= self._view:
             self._rested, self._rest = version, walk.held
+        yield from self._beside.at(walk)
         yield from self._answered(walk)
         if (rests and walk.entry.at + REMEMBERED_MS <= self._now) or (version < self._must_tell and self._is_restored):
             self._lacking.clear()
@@ -104,6 +108,7 @@ class Told:
             yield self._at(name, place).fault(walk.version, "v", f"up to {walk.version}", str(self._view))
         yield from self._feed_ends(walk)
         yield from self._snapshot_ends(walk)
+        yield from self._beside.end(walk)
         yield from self._answers_end(walk)
 
     def _since(self, walk: Walk) -> Iterator[Fault]:
@@ -148,7 +153,7 @@ class Told:
         place, (id_, flat) = keys.feed(self._table), told
         if id_ != b"%d-0" % version:
             yield self._at("feed", place).fault(version, "id", f"{version}-0", said(id_))
-        expected = {b"at": b"%d" % at, **dict(_pairs(stored_feed(shown)))}
+        expected = {b"at": b"%d" % at, **fields_of(list(stored_feed(shown)))}
         found = fields_of(flat)
         if found == expected:
             return
@@ -160,7 +165,7 @@ class Told:
     def _kept(self, entry: Entry, version: int) -> None:
         place, found = keys.snapshot(self._table), self._found.snapshot
         if found.get(b"x") != TAG.encode():
-            self.unchecked.append("snapshots of another build, which only that one could compare")
+            self.unchecked.append(_FOREIGN)
         elif found.get(b"b") != entry.snapshot:
             expected, other = apart(entry.snapshot or b"none: a deal runs", found.get(b"b", b""))
             self._unlike = self._at("snapshot", place).fault(version, "b", expected, other)
@@ -183,8 +188,9 @@ class Told:
 
     def _snapshot_ends(self, walk: Walk) -> Iterator[Fault]:
         place, found = keys.snapshot(self._table), self._found.snapshot
-        if found and set(found) != _SNAPSHOT:
-            yield self._at("snapshot", place).fault(0, "fields", "v x b", said(b" ".join(sorted(found))))
+        fields = found.keys() - FIELDS
+        if fields and fields != _SNAPSHOT:
+            yield self._at("snapshot", place).fault(0, "fields", "v x b", said(b" ".join(sorted(fields))))
         if self._unlike is not None and self._rest is not None and found.get(b"b") == snapshot(self._rest):
             told = str(self._snapshot)
             yield self._at("snapshot", place).fault(self._rested, "v", str(self._rested), told)
@@ -290,9 +296,3 @@ def _number(found: Mapping[bytes, bytes]) -> int:
     """The version of a part; 0 where there is none, or nothing that is one."""
     text = found.get(b"v", b"0")
     return int(text) if text.isdigit() else 0
-
-
-def _pairs(flat: Sequence[str | bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Fields and values that follow each other, as bytes."""
-    told = iter(each.encode() if isinstance(each, str) else each for each in flat)
-    return zip(told, told, strict=True)

@@ -23,7 +23,7 @@ from services.projections.subscription import Subscription
 from services.store import cold, history, keys
 from services.store.connect import connect
 from services.store.wire import ask_all
-from services.worker.held import Tables
+from services.worker.tables import read
 
 GROUP = 6
 """So many tables play at once."""
@@ -224,7 +224,7 @@ def _take_over(redis: Redis, table: str) -> None:
     """What a worker reads before it can decide a command on `table`."""
     for partition in PARTITIONS:
         history.clock_entries(redis, partition)
-    Tables(redis).get(table)
+    read(redis, table)
 
 
 def _median_ms(work: Callable[[], object]) -> float:

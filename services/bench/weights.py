@@ -6,6 +6,7 @@ from services.store import keys
 from services.store.clock import forget_member
 from services.store.forget import forget_many
 from services.store.wire import ask, ask_all
+from services.worker.build import TAG
 
 OWN = {
     "events": keys.events,
@@ -34,4 +35,4 @@ def forget(redis: Redis, table: str) -> None:
     """What the owner of a table at rest does ten minutes after its last command, now and in its name."""
     partition = keys.partition_of(table)
     fence, version = ask(redis, "GET", keys.lease(partition)), ask(redis, "HGET", keys.snapshot(table), "v")
-    forget_many(redis, [(fence.decode(), forget_member(table, int(version)))])
+    forget_many(redis, [(fence.decode(), forget_member(table, int(version)))], TAG)

@@ -1,4 +1,5 @@
-"""Forgetting what nobody may ask for any more: old receipts, and what the feed told of settled deals."""
+"""Forgetting what nobody may ask for any more: old receipts, what the feed told of settled deals, and a snapshot
+that was kept for builds of another shape."""
 
 from collections.abc import Sequence
 
@@ -10,17 +11,18 @@ from services.store.clock import FORGET
 _FORGET = scripts.load("forget")
 
 
-def forget_many(redis: Redis, due: Sequence[Sequence[str]]) -> list[int]:
+def forget_many(redis: Redis, due: Sequence[Sequence[str]], tag: str) -> list[int]:
     """Do what the due members say, given as (fence, member), in one round trip. May be repeated.
 
-    Earlier members of the same table may follow, (fence, member, earlier, ...): they are done with it.
+    Earlier members of the same table may follow, (fence, member, earlier, ...): they are done with it. `tag` is that of
+    snapshots that the caller can read: one on the way stays.
 
     Gives how many receipts went, -1 where the lease is another's. Raises StoreUnavailable.
     """
-    return scripts.run_all(redis, _FORGET, [_call(*each) for each in due])
+    return scripts.run_all(redis, _FORGET, [_call(tag, *each) for each in due])
 
 
-def _call(fence: str, member: str, *earlier: str) -> scripts.Call:
+def _call(tag: str, fence: str, member: str, *earlier: str) -> scripts.Call:
     table, _, version = member.partition(FORGET)
     partition = keys.partition_of(table)
     named = (
@@ -29,5 +31,6 @@ def _call(fence: str, member: str, *earlier: str) -> scripts.Call:
         keys.receipts(table),
         keys.reservations(table),
         keys.feed(table),
+        keys.snapshot(table),
     )
-    return scripts.Call(named, (fence, table, int(version), int(version) + 1, *earlier))
+    return scripts.Call(named, (fence, table, int(version), int(version) + 1, tag, *earlier))

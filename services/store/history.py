@@ -1,6 +1,6 @@
-"""The past of a table: its last snapshot and everything that happened since."""
+"""The past of a table: everything that happened, or that has happened since."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from redis import Redis
@@ -10,17 +10,12 @@ from services.store.cold import RawEntry
 from services.store.wire import ask, ask_all, fields_of
 
 PAGE = 1_000
-PULSE_ENTRIES = 250
 BACK_PAGE = 100
 """Who looks back mostly finds what he looks for among the last few."""
 
 
 class BrokenStream(Exception):
     """The stream of a table has a hole: something else wrote to it."""
-
-
-class BadSnapshot(Exception):
-    """The snapshot of a table is broken, or of a version that its stream has not reached: start without it."""
 
 
 class NewerEvent(Exception):
@@ -41,39 +36,6 @@ class Recorded(NamedTuple):
     events: bytes
     tag: str
     hash: str = ""
-
-
-class Snapshot(NamedTuple):
-    """The whole state at `version`, of the shape `tag`."""
-
-    version: int
-    tag: str
-    body: bytes
-
-
-class History(NamedTuple):
-    """`version` is the table's now, 0: there is none; `entries` follow the snapshot without a hole."""
-
-    version: int
-    snapshot: Snapshot | None
-    entries: list[Recorded]
-
-
-def load(redis: Redis, table: str, tag: str, pulse: Callable[[], None] = lambda: None) -> History:
-    """The past of `table`, from a snapshot with this `tag` if there is one, else from the first event.
-
-    `pulse` is called now and then while that takes long. Raises BrokenStream, BadSnapshot.
-    """
-    snapshot = _snapshot(ask(redis, "HMGET", keys.snapshot(table), "v", "x", "b"), tag)
-    start = snapshot.version if snapshot else 0
-    entries: list[Recorded] = []
-    for entry in entries_after(redis, table, start):
-        if len(entries) % PULSE_ENTRIES == 0:
-            pulse()
-        entries.append(entry)
-    if snapshot and not entries and last_version(redis, table) < start:
-        raise BadSnapshot(f"it is of version {start}, and the stream ends before that")
-    return History(start + len(entries), snapshot, entries)
 
 
 def entries_after(redis: Redis, table: str, version: int) -> Iterator[Recorded]:
@@ -178,14 +140,6 @@ def cursors(redis: Redis, partitions: list[str]) -> dict[str, str]:
     """The id of the last handled command of each partition."""
     replies = ask_all(redis, [("HGET", keys.state(each), "cur") for each in partitions], confirmed=True)
     return {each: reply.decode() if reply else "0-0" for each, reply in zip(partitions, replies, strict=True)}
-
-
-def _snapshot(values: list[bytes | None], tag: str) -> Snapshot | None:
-    """A snapshot of another shape is as good as none."""
-    version, found, body = values
-    if version is None or found is None or body is None or found.decode() != tag:
-        return None
-    return Snapshot(int(version), tag, body)
 
 
 def last_version(redis: Redis, table: str) -> int:

@@ -1,6 +1,7 @@
 """Commands of a turn, decided in memory and written in one round trip."""
 
 import logging
+import os
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,9 +14,10 @@ from services.store.cold import PastMissing
 from services.store.commands import Command
 from services.store.wire import StoreUnavailable
 from services.worker.handle import Desk, Handled, handle, open_account, park
-from services.worker.held import Held, Tables
+from services.worker.held import Held
+from services.worker.tables import StillReading, Tables
 from services.worker.tally import Tally
-from services.worker.trial import dies
+from services.worker.trial import dies, end_without
 from services.worker.watchdog import DECIDE_TICKS_MAX, READ_TICKS_MAX, TookTooLong, Watchdog, told
 
 TRIES_MAX = 3
@@ -104,6 +106,8 @@ class Batches:
                 _log.error("partition %s needs a newer build, or the archive: %s", partition, error)
                 outcome.shunned.add(partition)
                 return
+            except StillReading:  # The other partitions need not wait for it.
+                handled = None
             if handled is None:
                 outcome.reread.add(partition)
                 return
@@ -116,7 +120,7 @@ class Batches:
             return park(command, place, "workers died at it, and so did child processes that tried it")
         try:
             return self._decide(command, place)
-        except (StoreUnavailable, history.NewerEvent, PastMissing):
+        except (StoreUnavailable, StillReading, history.NewerEvent, PastMissing):
             raise
         except Forged as forged:
             self._watchdog.allow(0)
@@ -134,14 +138,14 @@ class Batches:
         _log.error("try %d of command %s on %s failed:\n%s", tries, command.id, place.aggregate, error)
         return park(command, place, error) if tries >= TRIES_MAX else None
 
-    def _decide(self, command: Command, place: Position) -> Handled:
+    def _decide(self, command: Command, place: Position, *, at_once: bool = False) -> Handled:
         table = place.aggregate
         if not keys.is_table_id(table):
             return open_account(command, place, self._desk)
         held = self._fresh.get(table)
         if held is None:
             self._watchdog.allow(READ_TICKS_MAX)
-            held = self._tables.get(table)
+            held = self._tables.get(table, at_once=at_once)
         self._watchdog.allow(DECIDE_TICKS_MAX)
         handled = handle(held, command, place, self._desk)
         self._watchdog.allow(0)
@@ -153,10 +157,13 @@ class Batches:
 
     def _kills(self, partition: str, command: Command, place: Position) -> bool:
         """Did a worker that handled nothing else not get to its end, and does a child process not either?"""
+        worker = os.getpid()
 
         def decide() -> None:
+            # The child must not keep the leases: those of a worker that is gone have to run out.
+            self._tables.pulse = lambda: end_without(worker)
             with self._watchdog:  # Timers are not inherited.
-                self._decide(command, place)
+                self._decide(command, place, at_once=True)
 
         tried = self._count(partition, command)
         return tried > 1 and (tried > DEATHS_MAX or dies(decide, self._tables.pulse))

@@ -1,25 +1,19 @@
 """A table as its owner holds it in memory: folded from its past, and equal to the full replay at any time."""
 
-import logging
 import zlib
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
-from redis import Redis
 
 from engine.table import INITIAL, Table, at_rest, due, fold
 from engine.table.events import Event
 from schemas.table import dump_table, load_event, load_table
 from schemas.upcasters import version_of
 from services.store import chain
-from services.store.history import PULSE_ENTRIES, BadSnapshot, BrokenStream, History, NewerEvent, Recorded, load
-from services.worker.build import TAG, Kept
-
-HELD_MAX = 4096
-
-_log = logging.getLogger(__name__)
+from services.store.history import BrokenStream, NewerEvent, Recorded
+from services.store.snapshots import BadSnapshot, Snapshot
+from services.worker.build import Kept
 
 
 class Held(NamedTuple):
@@ -38,63 +32,10 @@ class Held(NamedTuple):
 UNOPENED = Held(0, INITIAL, 0, 0, None, b"")
 
 
-class Tables:
-    """The tables used last, at most `held_max` of them. `pulse` is called now and then while one is read."""
-
-    def __init__(self, redis: Redis, held_max: int = HELD_MAX, pulse: Callable[[], None] = lambda: None) -> None:
-        self._redis = redis
-        self.pulse = pulse
-        self._max = held_max
-        self._held: OrderedDict[str, Held] = OrderedDict()
-
-    def get(self, table: str) -> Held:
-        """The table now, read from the store if need be. Raises BrokenStream, NewerEvent, StoreUnavailable."""
-        held = self._held.get(table)
-        if held is None:
-            held = read(self._redis, table, pulse=self.pulse)
-            self.put(table, held)
-        else:
-            self._held.move_to_end(table)
-        return held
-
-    def put(self, table: str, held: Held) -> None:
-        """The table has gone on."""
-        self._held[table] = held
-        if len(self._held) > self._max:
-            self._held.popitem(last=False)
-
-    def forget(self, table: str) -> None:
-        """What is held may be wrong: read it anew next time."""
-        self._held.pop(table, None)
-
-    def forget_all(self) -> None:
-        """Give all of their memory back."""
-        self._held.clear()
-
-    def forget_partition(self, partition: str) -> None:
-        """The tables of a partition may have gone on elsewhere."""
-        for table in [table for table in self._held if table[2:4] == partition]:
-            del self._held[table]
-
-
-def read(redis: Redis, table: str, tag: str = TAG, pulse: Callable[[], None] = lambda: None) -> Held:
-    """The table folded from its snapshot, if it has this tag, and the entries after it; `pulse` as of `Tables`.
-
-    A snapshot is only a shortcut: one that is broken, or of a version that the table has not reached, is passed over.
-    """
-    try:
-        return replay(table, load(redis, table, tag, pulse), pulse)
-    except BadSnapshot as error:
-        _log.error("the snapshot of %s is passed over: %s", table, error)
-        return replay(table, load(redis, table, "", pulse), pulse)
-
-
-def replay(table: str, history: History, pulse: Callable[[], None] = lambda: None) -> Held:
-    """The table after its history. Raises BrokenStream for an entry that cannot be read, NewerEvent, BadSnapshot."""
-    held = UNOPENED if history.snapshot is None else _from_snapshot(history.snapshot.version, history.snapshot.body)
-    for place, entry in enumerate(history.entries):
-        if place % PULSE_ENTRIES == 0:
-            pulse()
+def replay(table: str, entries: Iterable[Recorded]) -> Held:
+    """The table after its first `entries`. Raises BrokenStream for an entry that cannot be read, NewerEvent."""
+    held = UNOPENED
+    for entry in entries:
         held = gone_on(held, table, entry)
     return held
 
@@ -143,8 +84,9 @@ def _proof(version: int, body: bytes) -> bytes:
     return b"%08x" % zlib.crc32(body, version & 0xFFFFFFFF)
 
 
-def _from_snapshot(version: int, stored: bytes) -> Held:
-    """Raises BadSnapshot."""
+def from_snapshot(found: Snapshot) -> Held:
+    """The table that `snapshot` was made of. Raises BadSnapshot."""
+    version, stored = found.version, found.body
     body = stored[_PROOF_BYTES:]
     if stored[:_PROOF_BYTES] != _proof(version, body):
         raise BadSnapshot(f"its contents are not those of version {version}")

@@ -12,9 +12,9 @@ from services.store.topology import replicas_of
 from services.store.wire import StoreUnavailable
 from services.worker.batch import Batches, Outcome, Owner
 from services.worker.handle import Desk
-from services.worker.held import Tables
 from services.worker.inbox import Inbox
 from services.worker.owned import BEAT_SECONDS, LOOK_SECONDS, Owned
+from services.worker.tables import Tables
 from services.worker.tally import Tally
 from services.worker.ticker import Ticker
 
@@ -38,13 +38,13 @@ class Worker:
         self.cursors: dict[str, str] = {}
         self._redis = redis
         self._ticks = ticks
-        self._tables = Tables(redis, pulse=self.owned.stay)
+        self._fences: dict[str, str] = {}
+        self._tables = Tables(redis, pulse=self.owned.stay, fence_of=self._fences.get)
         self._ticker = Ticker(redis, self._tables)
         self._tally = Tally()
         self._batches = Batches(desk._replace(gaps=lambda: self.owned.gaps), self._tables, self._tally)
         self._ears = Ears(redis)
         self._bells = {keys.bell(each).encode(): each for each in partitions}
-        self._fences: dict[str, str] = {}
         self._followed = 0
         self._inbox = Inbox()
         self._careful: dict[str, int] = {}
@@ -89,6 +89,7 @@ class Worker:
         self._tally.tell(self._redis, self._ticks())
         self._listen()
         self._follow_leases()
+        self._tables.begin_turn()
         self._ticker.tick(self._now(), self.owned.leases, self.owned.gaps)
         self._hear(wait_seconds)
         self._inbox.read(self._redis)

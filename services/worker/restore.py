@@ -16,7 +16,7 @@ from services.store import chain, cold, history, keys, leases
 from services.store.append import Entry, Position, Status, apply_many
 from services.store.cold import Mark, PastMissing, RawEntry
 from services.store.commands import Command
-from services.store.history import BrokenStream, History, NewerEvent, Recorded
+from services.store.history import BrokenStream, NewerEvent, Recorded
 from services.store.leases import Lease
 from services.store.wire import StoreUnavailable, ask, ask_all
 from services.worker.build import TAG
@@ -88,7 +88,7 @@ def _restore(redis: Redis, archive: Path, table: str, lease: Lease) -> Lease:
     file = folder.files(archive, table)[-1]
     entries = cold.past(redis, table, 1, file.last, Mark(file.last, file.deal))
     told = [history.recorded(entry) for entry in entries]
-    before = replay(table, History(told[-2].version, None, told[:-1]))
+    before = replay(table, told[:-1])
     events = events_of(table, told[-1])
     command = _command(table, told[-1], lease.cursor)
     place = Position(

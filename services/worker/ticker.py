@@ -11,8 +11,9 @@ from services.store.clock import FORGET, Clock
 from services.store.forget import forget_many
 from services.store.leases import Gap, Lease
 from services.store.wire import StoreUnavailable
+from services.worker.build import TAG
 from services.worker.handle import REMEMBERED_MS
-from services.worker.held import Tables
+from services.worker.tables import StillReading, Tables
 
 AT_ONCE_MAX = 64
 RETRY_MS = 2_000
@@ -99,7 +100,7 @@ class Ticker:
             return
         for table, due_members in by_table.items():
             by_table[table] = sorted(set(due_members), key=_version, reverse=True)
-        forget_many(self._redis, [(leases[table[2:4]].fence, *each) for table, each in by_table.items()])
+        forget_many(self._redis, [(leases[table[2:4]].fence, *each) for table, each in by_table.items()], TAG)
         for table, done in by_table.items():
             self._postponed.pop(table, None)
             self._forgot[table] = now
@@ -113,6 +114,9 @@ class Ticker:
             waits = due(held.table)
         except StoreUnavailable:
             raise
+        except StillReading:
+            self._clock.set(table, now)
+            return None
         except Exception:  # A table that cannot be read must not stop the clock of the others.
             _log.exception("the clock of %s stands still", table)
             self._clock.set(table, now + PAUSE_MS_MAX)

@@ -7,8 +7,8 @@ from services.archive import folder, make
 from services.store import chain, history, keys, views
 from services.store.cold import PastMissing
 from services.worker import handle
-from services.worker.held import read
 from services.worker.restore import NotEmpty, restore
+from services.worker.tables import read
 from tests.archive.conftest import Archived
 from tests.projections.tables import everything
 from tests.worker.house import ANA, BARA, CYRIL, OTHER, PARTITIONS, PLAYERS, TABLE

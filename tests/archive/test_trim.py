@@ -13,7 +13,7 @@ from services.store.cold import Mark, PastMissing
 from services.store.outbox import Stretch
 from services.store.wire import ask
 from services.whole_files import write_all
-from services.worker.held import read
+from services.worker.tables import read
 from tests.projections.tables import everything
 from tests.worker.house import ANA, PARTITIONS, TABLE
 

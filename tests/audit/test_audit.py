@@ -14,8 +14,10 @@ from services.audit.shuffle import UNCHECKED
 from services.cli.audit import audit as command
 from services.intake import CLOCK
 from services.jobs.archive_deals import work
-from services.store import accounts, keys
+from services.store import accounts, history, keys
 from services.store.cold import version_of
+from services.worker.build import TAG
+from services.worker.held import replay, snapshot
 from tests.audit.town import CAP, FREE, FRESH, RICH, Town
 from tests.worker.house import ANA, BARA, PARTITIONS
 
@@ -179,3 +181,27 @@ def test_a_table_that_the_clock_has_closed_is_sound(town: Town) -> None:
     town.follow()
     assert town.view("t-02-0000000000aa")["phase"] == "over"
     assert town.audited().faults == []
+
+
+@pytest.mark.parametrize(("field", "value", "found"), [
+    pytest.param("", b"", None, id="one of an earlier rest"),
+    pytest.param("ob", b"broken", "ob", id="broken"),
+    pytest.param("ov", b"999999", "ov", id="of a version that the table has not reached"),
+    pytest.param("ov", b"no number", "ov", id="of no version"),
+    pytest.param("ox", None, "fields", id="of no shape"),
+])
+def test_the_snapshot_beside_that_of_the_last_rest_is_compared_too(
+    growing: Town, field: str, value: bytes | None, found: str | None
+) -> None:
+    """A worker that was killed while it read a long past has left one."""
+    name = keys.snapshot(FRESH)
+    rested = replay(FRESH, history.entries_between(growing.redis, FRESH, 1, 1))
+    growing.redis.hset(name, mapping={"ov": 1, "ox": TAG, "ob": snapshot(rested)})
+    if value is None:
+        growing.redis.hdel(name, field)
+    elif field:
+        growing.redis.hset(name, field, value)
+    report = growing.audited()
+    assert [(each.check, each.field, each.place) for each in report.faults] == (
+        [("snapshot", found, name)] if found else []
+    )

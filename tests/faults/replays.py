@@ -10,7 +10,8 @@ from engine.table.state import SEATS
 from schemas.table import SPECTATOR, Fragments, ShownEvents, join_code, shown_events, view_fragments, who
 from services.store import views
 from services.store.history import Recorded
-from services.worker.held import UNOPENED, Held, events_of, gone_on, read
+from services.worker.held import UNOPENED, Held, events_of, gone_on
+from services.worker.tables import read
 from tests.faults.history import Pushed
 from tests.faults.verdict import Verdict
 

@@ -44,7 +44,7 @@ def test_what_is_older_goes_and_what_came_since_stays(store: Redis) -> None:
     fence = prepare(store)
     member = forget_member(TABLE, 2)
     assert history.clock_entries(store, PARTITION) == [(member, 8_000)]
-    assert forget_many(store, [(fence, member)]) == [3]
+    assert forget_many(store, [(fence, member)], "shape") == [3]
     assert store.hkeys(RECEIPTS) == [f"{ANA}/k4".encode()]
     assert sorted(store.hkeys(keys.reservations(TABLE))) == [f"{ANA}/k4".encode(), f"{ANA}/k5".encode()]
     assert views.receipt(store, TABLE, ANA, "k5") == {"s": "queued"}
@@ -55,14 +55,14 @@ def test_what_is_older_goes_and_what_came_since_stays(store: Redis) -> None:
 
 def test_forgetting_twice_is_forgetting_once(store: Redis) -> None:
     fence = prepare(store)
-    forget_many(store, [(fence, forget_member(TABLE, 2))])
+    forget_many(store, [(fence, forget_member(TABLE, 2))], "shape")
     before = everything(store)
-    assert forget_many(store, [(fence, forget_member(TABLE, 2))] * 2) == [0, 0]
+    assert forget_many(store, [(fence, forget_member(TABLE, 2))] * 2, "shape") == [0, 0]
     assert everything(store) == before
 
 
 def test_an_old_owner_forgets_nothing(store: Redis) -> None:
     prepare(store)
     before = everything(store)
-    assert forget_many(store, [("1:somebody else", forget_member(TABLE, 2))]) == [-1]
+    assert forget_many(store, [("1:somebody else", forget_member(TABLE, 2))], "shape") == [-1]
     assert everything(store) == before

@@ -8,7 +8,7 @@ from schemas.table import view_fragments
 from services.store import keys, views
 from services.store.accounts import balance
 from services.store.wire import ask
-from services.worker.held import read
+from services.worker.tables import read
 from tests.worker.house import ANA, BARA, CYRIL, PLAYERS, TABLE, House
 
 

@@ -6,7 +6,7 @@ from fakeredis import FakeRedis
 from services.store import clock, keys, leases
 from services.store.leases import Lease
 from services.worker import ticker
-from services.worker.held import Tables
+from services.worker.tables import Tables
 from services.worker.ticker import FORGET_PAUSE_MS, Ticker
 from tests.worker.house import OTHER, TABLE
 
@@ -18,8 +18,8 @@ def world(redis: FakeRedis, monkeypatch: pytest.MonkeyPatch):
     """A ticker that owns partition 01, and the calls that it makes."""
     calls: list[list[tuple[str, ...]]] = []
     original = ticker.forget_many
-    monkeypatch.setattr(ticker, "forget_many", lambda store, due: calls.append([each[1:] for each in due]) or
-                        original(store, due))
+    monkeypatch.setattr(ticker, "forget_many", lambda store, due, tag: calls.append([each[1:] for each in due]) or
+                        original(store, due, tag))
     owned = leases.claim(redis, ["01"], "test")
     return redis, Ticker(redis, Tables(redis)), owned, calls
 

@@ -3,11 +3,11 @@
 import msgspec
 import pytest
 
-from services.store import chain, history, keys, leases, views
-from services.worker import held as in_memory
+from services.store import chain, history, keys, snapshots, views
 from services.worker.build import TAG
-from services.worker.held import UNOPENED, Tables, _proof, read
-from tests.worker.house import ANA, OTHER, TABLE, House, worker
+from services.worker.held import UNOPENED, _proof
+from services.worker.tables import Tables, read
+from tests.worker.house import ANA, OTHER, TABLE, House
 
 MOVES = [0, 1, 7, 30, 61, 90]
 
@@ -18,7 +18,7 @@ def test_memory_snapshot_and_full_replay_agree(house: House, moves: int) -> None
     house.play(moves)
     memory = house.worker._tables.get(TABLE)
     replayed = read(house.redis, TABLE, "of no build")
-    assert history.load(house.redis, TABLE, "of no build").snapshot is None
+    assert snapshots.find(house.redis, TABLE, "of no build")[:2] == (None, None)
     assert memory == replayed
     assert read(house.redis, TABLE) == replayed
 
@@ -30,10 +30,9 @@ def test_a_table_that_does_not_exist_is_unopened(house: House) -> None:
 def test_replay_starts_at_the_end_of_the_last_deal(house: House) -> None:
     house.deal()
     house.play(80)
-    loaded = history.load(house.redis, TABLE, TAG)
-    assert loaded.snapshot is not None
-    assert loaded.snapshot.version >= house.worker._tables.get(TABLE).settled > 8
-    assert len(loaded.entries) == loaded.version - loaded.snapshot.version
+    found = snapshots.find(house.redis, TABLE, TAG)
+    assert found.rest is not None
+    assert found.last >= found.rest.version >= house.worker._tables.get(TABLE).settled > 8
 
 
 FAULTS = {
@@ -140,32 +139,3 @@ def test_a_snapshot_is_only_taken_when_no_deal_runs(house: House) -> None:
     house.play(3)
     assert int(house.redis.hget(keys.snapshot(TABLE), "v")) == at_rest == 7
     assert "deck" not in msgspec.json.decode(house.redis.hget(keys.snapshot(TABLE), "b")[8:])["table"]
-
-
-def test_a_worker_that_reads_a_long_past_keeps_its_leases_meanwhile(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without a good snapshot a table is replayed from its first event, which may take longer than a lease lasts."""
-    house.open()
-    for _ in range(150):
-        house.say(TABLE, ANA, "sit")
-        house.say(TABLE, ANA, "leave")
-    house.worker.owned.release_all()
-    house.redis.delete(keys.snapshot(TABLE))
-    clock, renewed = [0.0], []
-    successor = worker(house.redis, "successor", ticks=lambda: clock[0])
-    successor.turn(0.0)
-    gone_on, renew = in_memory.gone_on, leases.renew
-
-    def slowly(*given: object) -> object:
-        clock[0] += leases.LEASE_MS / 1000 / 300
-        return gone_on(*given)
-
-    monkeypatch.setattr(history, "PULSE_ENTRIES", 50)
-    monkeypatch.setattr(in_memory, "PULSE_ENTRIES", 50)
-    monkeypatch.setattr(in_memory, "gone_on", slowly)
-    monkeypatch.setattr(leases, "renew", lambda *given: renewed.append(clock[0]) or renew(*given))
-    house.worker = successor
-    assert house.say(TABLE, ANA, "sit")["s"] == "applied"
-    while_reading = [at for at in renewed if 0 < at < leases.LEASE_MS / 1000]
-    assert len(while_reading) >= 2

@@ -17,7 +17,7 @@ from services.intake import attach
 from services.store import history, keys, views
 from services.store.connect import connect, patiently
 from services.store.wire import StoreUnavailable
-from services.worker.held import read
+from services.worker.tables import read
 from tests import servers
 from tests.worker.house import House
 

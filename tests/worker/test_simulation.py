@@ -17,8 +17,9 @@ from schemas.table import join_code, shown_events, view_fragments, who
 from services.intake import Submitted, submit
 from services.store import history, keys, views, wire
 from services.store.wire import StoreUnavailable
-from services.worker.held import events_of, read
+from services.worker.held import events_of
 from services.worker.loop import Worker
+from services.worker.tables import read
 from tests.worker.house import PARTITIONS, PLAYERS, worker
 
 SEEDS = [1, 2, 3, 4, *([int(os.environ["MARIAS_SEED"])] if "MARIAS_SEED" in os.environ else [])]
