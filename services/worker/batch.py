@@ -138,14 +138,14 @@ class Batches:
         _log.error("try %d of command %s on %s failed:\n%s", tries, command.id, place.aggregate, error)
         return park(command, place, error) if tries >= TRIES_MAX else None
 
-    def _decide(self, command: Command, place: Position, *, at_once: bool = False) -> Handled:
+    def _decide(self, command: Command, place: Position) -> Handled:
         table = place.aggregate
         if not keys.is_table_id(table):
             return open_account(command, place, self._desk)
         held = self._fresh.get(table)
         if held is None:
             self._watchdog.allow(READ_TICKS_MAX)
-            held = self._tables.get(table, at_once=at_once)
+            held = self._tables.get(table)
         self._watchdog.allow(DECIDE_TICKS_MAX)
         handled = handle(held, command, place, self._desk)
         self._watchdog.allow(0)
@@ -163,10 +163,16 @@ class Batches:
             # The child must not keep the leases: those of a worker that is gone have to run out.
             self._tables.pulse = lambda: end_without(worker)
             with self._watchdog:  # Timers are not inherited.
-                self._decide(command, place, at_once=True)
+                self._decide(command, place)
 
         tried = self._count(partition, command)
-        return tried > 1 and (tried > DEATHS_MAX or dies(decide, self._tables.pulse))
+        if tried <= 1:
+            return False
+        self._tables.wait_for_turn(place.aggregate)
+        if tried > DEATHS_MAX or dies(decide, self._tables.pulse):
+            return True
+        self._tables.catch_up(place.aggregate)
+        return False
 
     def _count(self, partition: str, command: Command) -> int:
         """Count in the store that this worker tries a command, once per try."""

@@ -59,33 +59,40 @@ class Tables:
         """From now on one more part of a long past may be read."""
         self._has_read = False
 
-    def get(self, table: str, *, at_once: bool = False) -> Held:
-        """The table now, read from the store if need be; `at_once`: however long that takes.
+    def get(self, table: str) -> Held:
+        """The table now, read from the store if need be.
 
         Raises StillReading, BrokenStream, NewerEvent, StoreUnavailable.
         """
         held = self._held.get(table)
         if held is None:
-            held = self._read(table, at_once=at_once)
+            held = self._read(table)
             self.put(table, held)
         else:
             self._held.move_to_end(table)
         return held
 
-    def _read(self, table: str, *, at_once: bool) -> Held:
-        """Whoever has a short past is not in the way of a long one, nor behind it."""
-        if table in self._unfinished and self._has_read and not at_once:
+    def wait_for_turn(self, table: str) -> None:
+        """Raises StillReading where `get` would, without reading anything."""
+        if self._has_read and table in self._unfinished:
             raise StillReading(table)
+
+    def catch_up(self, table: str) -> None:
+        """Another process that works for this owner may have read on."""
+        mine = self._unfinished.get(table)
+        if mine is not None and (found := begun(self._redis, table)).held.version > mine.held.version:
+            self._unfinished[table] = found
+
+    def _read(self, table: str) -> Held:
+        """A part, after which a past that is short is done: it does not wait for a long one."""
+        self.wait_for_turn(table)
         so_far = self._unfinished.pop(table, None) or begun(self._redis, table)
-        while not so_far.is_done:
-            so_far = further(self._redis, table, so_far, self._fence_of(keys.partition_of(table)))
-            if so_far.is_done:
-                break
-            self.pulse()
-            if not at_once:
-                self._unfinished[table], self._has_read = so_far, True
-                raise StillReading(table)
-        return so_far.held
+        so_far = further(self._redis, table, so_far, self._fence_of(keys.partition_of(table)))
+        if so_far.is_done:
+            return so_far.held
+        self._unfinished[table], self._has_read = so_far, True
+        self.pulse()
+        raise StillReading(table)
 
     def put(self, table: str, held: Held) -> None:
         """The table has gone on."""

@@ -6,8 +6,8 @@
 --       6 with "rest": version of the snapshot that the caller found, "": none
 -- Gives 1 | 0 when the lease is another's, or a snapshot is there that the caller has not seen
 --
--- One on the way lies beside that of the last rest, which may be good for a build of another shape. That one makes
--- room for one of its own shape, and else changes places with it.
+-- One on the way lies beside that of the last rest, which may be good for a build of another shape. When that of the
+-- last rest is made, the one before stays beside it if it is of another shape, and nothing does otherwise.
 local name = KEYS[2]
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[5] == 'way' then
