@@ -10,7 +10,7 @@ from typing import NamedTuple
 from redis import Redis
 
 from services.store import cold, keys, scripts
-from services.store.wire import ask_many, first_error
+from services.store.wire import ask_all
 
 _KEEP = scripts.load("keep")
 
@@ -39,11 +39,10 @@ class Found(NamedTuple):
 
 def find(redis: Redis, table: str, tag: str) -> Found:
     """The snapshots of `table` with this `tag`: one of another shape is as good as none."""
-    kept, last = ask_many(redis, [
+    kept, last = ask_all(redis, [
         ("HMGET", keys.snapshot(table), "v", "x", "b", "ov", "ox", "ob"),
         ("XREVRANGE", keys.events(table), "+", "-", "COUNT", 1),  # After it: no good one is ahead of this.
     ])
-    first_error([kept, last])
     now = cold.version_of(last[0]) if last else 0
     return Found(_of_shape(kept[:3], tag), _of_shape(kept[3:], tag), kept[0] or b"", now)
 

@@ -151,7 +151,7 @@ MUTATIONS = (
     ),
     Mutation(
         "dead letters: workers do not die for ever", "services/worker/batch.py",
-        "tried > 1 and (tried > DEATHS_MAX or", "False and (",
+        "if tried > DEATHS_MAX or dies(decide, self._tables.pulse):", "if False:",
         (f"{WORKED}::test_a_command_that_kills_its_worker_is_parked_by_a_careful_successor",),
         promised=True,
     ),
