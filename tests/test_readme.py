@@ -61,9 +61,10 @@ def _walk(http: str, data: Path) -> list[str]:
     lines = ["set -u", f"export MARIAS_DATA={shlex.quote(str(data))} PYTHONPATH={shlex.quote(str(sources.ROOT))}"]
     for number, step in enumerate(STEPS):
         commands = step.commands.replace(ADDRESS, http).replace("$PWD/.venv/bin", shlex.quote(str(programs)))
+        commands = commands.replace("--max-time 1 ", "--max-time 4 ")  # A busy machine takes a second for itself.
         lines.append(f"{{\n{commands}\n}} > {shlex.quote(str(data.parent))}/{number}.out")
     done = subprocess.run(["bash", "-c", "\n".join(lines)], cwd=sources.ROOT, capture_output=True, text=True,
-                          timeout=240, check=False)
+                          timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return [(data.parent / f"{number}.out").read_text() for number in range(len(STEPS))]
 

@@ -57,7 +57,7 @@ def kill_store(scene: Scene) -> None:
     for each in scene.system.store.programs:
         each.signal(signal.SIGKILL)
     scene.until(lambda: not scene.system.store.is_ready(), 2.0)
-    if not scene.until(scene.system.store.is_ready, 60.0):
+    if not scene.until(scene.system.store.is_ready, 120.0):
         scene.complain("the store did not come back")
 
 

@@ -24,7 +24,7 @@ from tests.topologies import HERE, Clustered, Node, Place, Watched
 
 GAP_SECONDS_MAX = 10.0
 """So soon play goes on where the machine has nothing else to do."""
-GOES_ON_SECONDS_MAX = 60.0
+GOES_ON_SECONDS_MAX = 120.0
 CUT_SECONDS = (1.0, 8.0)
 SEVERAL = ("sentinel", "cluster")
 REPLICAS = 2
