@@ -33,7 +33,7 @@ class Played:
 
     def call(self, method: str, path: str, body: object = None, **headers: str) -> dict:
         """A call by the player."""
-        return self.server.call(method, path, body, Authorization=f"Bearer {self.token}", **headers)[1]
+        return self.server.ask(method, path, body, Authorization=f"Bearer {self.token}", **headers)[1]
 
     def replay(self, deal: int = 1) -> list[dict]:
         """What the API tells her of a deal."""
@@ -48,7 +48,7 @@ class Played:
         self._send(table, {"type": "sit", "seat": 0})
         self._send(table, {"type": "ready"})
         end = time.monotonic() + 120
-        while len(self.call("GET", f"/v1/tables/{table}/bank").get("deals", [])) < DEALS:
+        while len(self.call("GET", f"/v1/tables/{table}/bank")["deals"]) < DEALS:
             assert time.monotonic() < end
             legal = self.call("GET", f"/v1/tables/{table}")["legal"]
             # Colour and the plainest game last longest: all ten tricks.

@@ -111,6 +111,10 @@ class Running:
             with refused:
                 return refused.code, json.load(refused)
 
+    def ask(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, dict]:
+        """As `call`, and again while the answer is 503: what a slow machine cannot tell yet."""
+        return until(lambda: (told := self.call(method, path, body, **headers))[0] != 503 and told)
+
     def _await(self) -> int:
         assert self.process is not None
         try:

@@ -21,7 +21,7 @@ def told(server, table, token):
     """Everything that an auditor may read of the finished deals."""
     bearer = {"Authorization": f"Bearer {token}"}
     paths = [f"deals/{number}{rest}" for number in range(1, DEALS + 1) for rest in ("", "?seat=1", "/replay")]
-    return [server.call("GET", f"/v1/tables/{table}/{path}", **bearer)
+    return [server.ask("GET", f"/v1/tables/{table}/{path}", **bearer)
             for path in (*paths, "bank", "chips", "versions/1", "versions/9")]
 
 

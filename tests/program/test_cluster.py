@@ -54,7 +54,7 @@ def tables(server: Running, reader: dict[str, str]) -> list[str]:
 
 
 def get(server: Running, reader: dict[str, str], path: str) -> dict:
-    status, answer = server.call("GET", path, **reader)
+    status, answer = server.ask("GET", path, **reader)
     assert status == 200, (path, status, answer)
     return answer
 

@@ -47,7 +47,7 @@ def table(server):
         if number == 1:
             until(lambda: play_one(server, path, bearer))
     until(lambda: server.call("GET", path, **bearer)[1]["phase"] == "lobby")  # And so it stays: a seat is free.
-    until(lambda: server.call("GET", "/v1/players/me/ledger", **bearer)[0] == 200)  # All of it is booked.
+    server.ask("GET", "/v1/players/me/ledger", **bearer)  # All of it is booked.
     return {"id": opened["table"], "player": player["player"], "bearer": bearer}
 
 
@@ -85,8 +85,7 @@ def piped(server, command, status=0):
 def deals_of(server, table, reader):
     found = []
     while True:
-        path = f"/v1/tables/{table['id']}/deals/{len(found) + 1}"
-        status, record = until(lambda path=path: (told := server.call("GET", path, **reader))[0] != 503 and told)
+        status, record = server.ask("GET", f"/v1/tables/{table['id']}/deals/{len(found) + 1}", **reader)
         if status != 200:
             return found
         found.append(msgspec.json.encode(record))
@@ -227,7 +226,7 @@ def test_ledgers_say_what_the_api_says(server, table):
     assert {row["name"] for row in own} == {"'=Ana"}
     assert {row["name"] for row in seats} == {"'=Ana", "bot rule"}
     for account in ("score", "chips"):
-        _, told = server.call("GET", f"/v1/players/me/ledger?account={account}", **table["bearer"])
+        _, told = server.ask("GET", f"/v1/players/me/ledger?account={account}", **table["bearer"])
         mine = [row for row in own if row["account"] == account]
         assert [(row["id"], int(row["chips"]), row["at"]) for row in mine] == [
             (posting["id"], posting["chips"], posting["at"]) for posting in told["postings"]

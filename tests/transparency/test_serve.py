@@ -46,7 +46,7 @@ def test_a_log_outlives_kills_of_its_keeper_and_the_loss_of_the_store(tmp_path):
         path = [chain.digest(each) for each in grew["path"]]
         roots = chain.digest(first["root"]), chain.digest(last["root"])
         assert merkle.verify_consistency(first["size"], deals, path, *roots)
-        before = [server.call("GET", f"/v1/log/inclusion?table={table}&deal={deal}", **bearer)
+        before = [server.ask("GET", f"/v1/log/inclusion?table={table}&deal={deal}", **bearer)
                   for deal in range(1, deals + 1)]
         assert [status for status, _ in before] == [200] * deals
         until(lambda: len(list((data / "archive").rglob("*.jsonl.zst"))) == deals)
@@ -57,7 +57,7 @@ def test_a_log_outlives_kills_of_its_keeper_and_the_loss_of_the_store(tmp_path):
     assert f"{deals} deals in the log again" in told.stdout, told.stderr
     with Running(data) as server:
         assert head(server, bearer, deals) == last
-        assert before == [server.call("GET", f"/v1/log/inclusion?table={table}&deal={deal}", **bearer)
+        assert before == [server.ask("GET", f"/v1/log/inclusion?table={table}&deal={deal}", **bearer)
                           for deal in range(1, deals + 1)]
 
 
