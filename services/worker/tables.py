@@ -19,8 +19,8 @@ from services.worker.build import TAG
 from services.worker.held import UNOPENED, Held, from_snapshot, gone_on, snapshot
 
 HELD_MAX = 4096
-PART_ENTRIES = 1_000
-"""A part of a long past: some 25 ms of a processor, and what the next owner reads again at most."""
+PART_ENTRIES = 2_000
+"""A part of a long past: some 50 ms of a processor, and what the next owner reads again at most."""
 
 _log = logging.getLogger(__name__)
 
