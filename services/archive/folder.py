@@ -132,6 +132,11 @@ def tables(folder: Path) -> list[str]:
 
 def entries(folder: Path, table: str, first: int, last: int) -> list[RawEntry]:
     """The archived entries of a table from `first` to `last`, in order. Raises PastMissing."""
+    if not folder.is_dir():
+        raise cold.PastMissing(
+            f"{table}: versions {first} to {last} are archived, and {folder} is not there. Set MARIAS_ARCHIVE to the "
+            "archive's folder."
+        )
     try:
         wanted = [file for file in files(folder, table) if file.last >= first and file.first <= last]
         return [entry for file in wanted for entry in read(file).entries if first <= version_of(entry) <= last]

@@ -76,6 +76,9 @@ def name(deal: int) -> str:
 
 def read(archive: Path, table: str, deal: int) -> Shelf:
     """The fields of a deal that have left the store. Raises PastMissing."""
+    if not archive.is_dir():
+        raise PastMissing(f"{table}: deal {deal} is archived, and {archive} is not there. Set MARIAS_ARCHIVE to the "
+                          "archive's folder.")
     try:
         with open_regular(_path(archive, table, deal)) as packed:
             return _unpack(Frames(packed), table, deal)

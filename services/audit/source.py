@@ -157,7 +157,7 @@ class Source:
         mark = cold.marks(self._redis, [self._table])[0]
         if mark.version < version:
             return
-        if self._archive is None:
+        if self._archive is None or not self._archive.is_dir():
             raise PastMissing(
                 f"{self._table}: version {version} is archived. Set MARIAS_ARCHIVE to the archive's folder."
             )

@@ -26,7 +26,7 @@ _KEY: Final = re.compile(
 
 def in_archive(archive: Path, only: str = "") -> Iterator[Fault]:
     """The faults of the folders of an archive, or of `only` one table. Raises OSError: the archive itself is unread."""
-    for name in sorted(os.listdir(archive)):
+    for name in sorted(os.listdir(archive)) if archive.exists() else ():
         place = archive / name
         if keys.is_table_id(name) and only in ("", name):
             yield _moved(archive, place)

@@ -167,7 +167,7 @@ def _opener(keys: Path | None) -> "OpenKey | None":
         raise click.BadParameter(f"{keys / PRIVATE} is not the auditor's key: {error}", param_hint="--keys") from error
 
 
-def _is_known(redis: "Redis", archive: Path | None, table: str) -> bool:
+def _is_known(redis: "Redis", archive: Path, table: str) -> bool:
     """Has anybody ever heard of this table? Else its name is mistyped, which is no fault of its past."""
     from services.archive.folder import files
     from services.store.deal_log import index_of
@@ -176,7 +176,7 @@ def _is_known(redis: "Redis", archive: Path | None, table: str) -> bool:
 
     if last_version(redis, table) or table in tables_of(redis, partition_of(table)):
         return True
-    return (archive is not None and bool(files(archive, table))) or index_of(redis, table, 1) is not None
+    return bool(files(archive, table)) or index_of(redis, table, 1) is not None
 
 
 def _audited(config: Config, asked: Asked, file: Path | None) -> "Report":
@@ -196,16 +196,15 @@ def _audited(config: Config, asked: Asked, file: Path | None) -> "Report":
             return audit_folder(alone, notes, _progress(), only=table or "", open_key=open_key)
     config = with_store(config)
     assert config.redis_url is not None
-    archive = config.archive_beside if config.archive_beside.is_dir() else None
     where = config.redis_url.rpartition("@")[2]
     with opened(config) as redis:
-        if table is not None and not _is_known(redis, archive, table):
+        if table is not None and not _is_known(redis, config.archive_beside, table):
             raise click.UsageError(f"Neither store, archive nor log of finished deals has anything of {table}.")
         try:
             partitions = partitions_kept(redis, config.partitions)
         except (ResponseError, ValueError) as error:
             raise click.ClickException(f"{installation()} does not tell the number of partitions: {error}") from error
-        place = Installation(redis, archive, partitions, open_key, _kept(config, heads))
+        place = Installation(redis, config.archive_beside, partitions, open_key, _kept(config, heads))
         with _notes(file, f"{table or 'all'} at {where}", fresh=fresh) as notes:
             return whole(place, notes, _progress(), only=table or "")
 
@@ -216,11 +215,11 @@ def _of_night(config: Config, night: str) -> "Report":
     from services.audit.run import Installation
     from services.store.keys import all_partitions
 
-    archive = config.archive_beside if config.archive_beside.is_dir() else None
     file = config.data / "nightly.state" if config.data.is_dir() else None
     try:
         with opened(config) as redis, _notes(file, f"the night of {night}", fresh=_is_other(file, night)) as notes:
-            place = Installation(redis, archive, all_partitions(config.partitions), None, _kept(config, None))
+            partitions = all_partitions(config.partitions)
+            place = Installation(redis, config.archive_beside, partitions, None, _kept(config, None))
             return audit_night(place, notes, night)
     except (Busy, LostHold):
         sys.exit(0)

@@ -48,7 +48,7 @@ def opened(config: Config) -> "Iterator[Redis]":
 
     assert config.redis_url is not None
     with connect(config.redis_url, replicas=config.replicas) as redis:
-        attach(redis, config.archive_beside if config.archive_beside.is_dir() else None)
+        attach(redis, config.archive_beside)  # The first deal may be archived while this runs.
         yield redis
 
 

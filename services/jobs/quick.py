@@ -26,6 +26,14 @@ class QuickWorker(SimpleWorker):
     is_told_to_stop = False
     _beaten = 0.0
 
+    def work(self, *args: Any, **given: Any) -> bool:
+        """As rq's, which does not sign off when it is told to leave between its birth and listening to signals."""
+        try:
+            return bool(super().work(*args, **given))
+        except SystemExit:
+            self.register_death()  # type: ignore[no-untyped-call]
+            raise
+
     def execute_job(self, job: Job, queue: Queue) -> None:
         """Run `job` in this process and take it out of the store."""
         self._state = WorkerStatus.BUSY

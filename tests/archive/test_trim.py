@@ -116,8 +116,12 @@ def test_without_the_archive_a_rebuild_is_refused_and_changes_nothing(house, tmp
     house.follow()
     make.archive(house.redis, house.archive, TABLE, 100)
     before = everything(house.redis)
+    (tmp_path / "empty").mkdir()
     folder.attach(house.redis, tmp_path / "empty")
     with pytest.raises(PastMissing, match=f"{TABLE}.*versions 1 to"):
+        rebuild.rebuild(house.redis, PARTITIONS, lambda *_: None)
+    folder.attach(house.redis, tmp_path / "none")
+    with pytest.raises(PastMissing, match=f"{TABLE}.*none is not there.*MARIAS_ARCHIVE"):
         rebuild.rebuild(house.redis, PARTITIONS, lambda *_: None)
     cold._readers.clear()
     with pytest.raises(PastMissing, match=r"deals up to 2.*MARIAS_ARCHIVE"):

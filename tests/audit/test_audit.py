@@ -37,6 +37,19 @@ def test_one_table_alone(town: Town) -> None:
         assert (report.tables, report.faults) == (1, [])
 
 
+def test_an_archive_that_begins_while_the_audit_runs_is_read(town: Town, tmp_path: Path) -> None:
+    later = tmp_path / "later"
+    place, notes = Installation(town.redis, later, PARTITIONS), Notes(None, "all")
+
+    def begins(*_: object) -> None:
+        if not later.exists():
+            shutil.copytree(town.archive, later)
+
+    report = audit(place, notes, begins)
+    notes.close(is_done=True)
+    assert (report.faults, report.missing, report.deals) == ([], [], 4 + 1 + 2 + 1)
+
+
 def test_the_archive_by_itself(town: Town) -> None:
     report = town.audited_folder()
     assert (report.tables, report.deals, report.faults) == (1, 3, [])
@@ -51,9 +64,10 @@ def test_deals_that_are_archived_and_still_in_the_stream_are_compared(town: Town
     assert town.audited().faults == []
 
 
-def test_without_the_archive_it_is_said_what_could_not_be_read(town: Town, tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", [False, True])
+def test_without_the_archive_it_is_said_what_could_not_be_read(town: Town, tmp_path: Path, named: bool) -> None:
     notes = Notes(None, "all")
-    report = audit(Installation(town.redis, None, PARTITIONS), notes, lambda *_: None)
+    report = audit(Installation(town.redis, tmp_path / "none" if named else None, PARTITIONS), notes, lambda *_: None)
     notes.close(is_done=True)
     assert [each.partition(":")[0] for each in report.missing] == [FREE]
     assert report.tables == 2

@@ -45,8 +45,7 @@ def in_folder(data: Path, archive: Path, heads: Sequence[ToldHead], proofs: Sequ
 def check_audit(redis: Redis, partitions: Sequence[str], beside: Beside, verdict: Verdict) -> None:
     """The whole audit: each of its faults is a violation, and whatever it could not read."""
     open_key = partial(open_sealed, beside.private) if beside.private else None
-    archive = beside.archive if beside.archive is not None and beside.archive.is_dir() else None  # Nothing ended yet.
-    place = Installation(redis, archive, partitions, open_key, beside.kept)
+    place = Installation(redis, beside.archive, partitions, open_key, beside.kept)
     notes = Notes(None, "the whole run")
     report = audit(place, notes, lambda *_: None)
     notes.close(is_done=True)

@@ -209,6 +209,14 @@ def test_a_job_that_fails_is_gone_and_the_next_one_runs(house: House, queue: Que
     assert queue.connection.llen(queue.intermediate_queue_key) == 0
 
 
+def test_a_worker_that_is_told_to_leave_as_it_begins_signs_off(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QuickWorker, "_install_signal_handlers", lambda _: sys.exit(0))
+    worker = QuickWorker([queue], connection=queue.connection, serializer=queue.serializer)
+    with pytest.raises(SystemExit):
+        worker.work(logging_level="WARNING")
+    assert queue.connection.smembers("rq:workers") == set()
+
+
 RUN = """
 import dataclasses, sys
 from services.config import Config
