@@ -24,7 +24,8 @@ from services.transparency.leaves import Told, read
 from services.transparency.outside import Outside
 
 PAGE = 1_000
-TRIES_MAX, PAUSE_SECONDS = 5, 0.1
+TRIES_MAX, PAUSE_SECONDS = 50, 0.1
+"""A projector on a busy machine may take seconds between keeping a head outside and telling the store."""
 
 
 class Kept(NamedTuple):

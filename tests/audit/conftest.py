@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from services.audit import log
 from tests.audit.town import Town, built
 
 
@@ -23,7 +24,9 @@ Contents = dict[bytes, tuple[bytes, object]]
 def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     """The town as it was built."""
     town = built(tmp_path_factory.mktemp("town") / "archive")
-    yield town
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(log, "PAUSE_SECONDS", 0.0)  # Nobody signs meanwhile.
+        yield town
     if town.known is not None:
         town.known.close(is_done=True)
 

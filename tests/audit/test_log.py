@@ -3,12 +3,13 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from services.archive import folder
-from services.audit import run
+from services.audit import log, run
 from services.audit.log import Kept
 from services.audit.notes import Notes
 from services.audit.run import audit_folder
@@ -17,6 +18,7 @@ from services.signing import Signer
 from services.store import chain, deal_log, log_keys
 from services.store.history import recorded
 from services.transparency import leaves
+from services.transparency.heads import Head
 from tests.audit.tampers import entries, flipped, forge, of_type, put, replaced
 from tests.audit.tampers_files import read, write
 from tests.audit.town import FREE, RICH, Town
@@ -164,3 +166,12 @@ def change_leaf(town: Town, index: int) -> None:
     told = leaves.read(fields[b"d"])
     found[index] = id_, {b"d": leaves.leaf(told.table, told.deal, told.first, told.last, "A" * 43).data}
     put(town, log_keys.leaves(), found)
+
+
+def test_a_projector_that_is_slow_to_tell_the_store_of_a_head_gives_no_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It keeps the head outside first, and a busy machine may then leave it alone for seconds."""
+    for_three_seconds = 30
+    states = iter([SimpleNamespace(signed=1)] * for_three_seconds + [SimpleNamespace(signed=2)])
+    monkeypatch.setattr(log.deal_log, "state", lambda _: next(states))
+    monkeypatch.setattr(log, "PAUSE_SECONDS", 0.0)
+    assert log.state_since(None, Head(2, "", 0)).signed == 2
