@@ -10,6 +10,7 @@ from services.store.connect import connect
 from services.store.wire import StoreUnavailable
 
 ACTOR = "u-00-0000000000000000"
+PAUSE_SECONDS = 0.002  # Nobody works the queues off: they must have room for whatever a long cut lets through.
 
 
 def main(url: str, replicas: int) -> None:
@@ -25,6 +26,7 @@ def main(url: str, replicas: int) -> None:
             continue
         assert taken.status in ("new", "dup"), taken
         print("taken", table, key, flush=True)
+        time.sleep(PAUSE_SECONDS)
 
 
 if __name__ == "__main__":
