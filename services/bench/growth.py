@@ -14,7 +14,7 @@ from redis import Redis
 
 from services.bench import machine, weights
 from services.bench.players import Room, Tally
-from services.bench.table import Load, _enter, _open_table
+from services.bench.table import UNLIMITED, Load, _enter, _open_table
 from services.cli.caller import Caller
 from services.cli.temporary import NotStarted, Temporary, served
 from services.envelope import sender_of
@@ -173,7 +173,7 @@ def _room(server: Temporary) -> Iterator[_Group]:
 
 @contextmanager
 def _server() -> Iterator[Temporary]:
-    with served(environment={"MARIAS_FSYNC": "everysec"}) as server:
+    with served(environment={"MARIAS_FSYNC": "everysec", **UNLIMITED}) as server:
         yield server
 
 

@@ -106,7 +106,9 @@ class Player:
 
     def heard(self, message: Message) -> None:
         """Look at a message, and play if it is to us."""
-        if message.receipt is not None:
+        if message.error is not None:
+            self._table.tally.refused[message.error.code] += 1
+        elif message.receipt is not None:
             if message.receipt.status == "refused":
                 self._table.tally.refused[message.receipt.code] += 1
         elif message.version:

@@ -25,6 +25,10 @@ MISSED_MAX = 150  # Versions: the running deal and the one before it are seldom 
 FIRST_DEAL_MOVES = 20  # About the middle of a deal.
 
 
+UNLIMITED = {"MARIAS_GUEST_RATE": "0", "MARIAS_PLAYER_RATE": "0"}
+"""Settings of a server whose players come all at once, and play faster than people do."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
     """What is asked of the server."""
@@ -127,7 +131,7 @@ def _server(url: str | None, fsync: str, workers: int) -> Iterator[Temporary]:
     cores = machine.cores()
     if len(cores) > 1:
         machine.bind(cores[0])
-    with served("--workers", str(workers), environment={"MARIAS_FSYNC": fsync, "MARIAS_GUEST_RATE": "0"}) as server:
+    with served("--workers", str(workers), environment={"MARIAS_FSYNC": fsync, **UNLIMITED}) as server:
         if len(cores) > 1:
             machine.bind(cores[-1])
         yield server
@@ -166,7 +170,10 @@ def _round(room: Room, tally: Tally, pid: int, seconds: float) -> Round:
     spent = machine.cpu_seconds(pid) if pid else {}
     moves = len(tally.latencies)
     if not moves:
-        raise ConnectionError(f"no move was made in {took:.0f} s; refusals: {dict(tally.refused)}")
+        raise ConnectionError(
+            f"no move was made in {took:.0f} s; refusals: {dict(tally.refused)}. Where they say rate_limited, raise "
+            "MARIAS_PLAYER_RATE of the server."
+        )
     steps = statistics.quantiles(tally.latencies, n=100, method="inclusive") if moves > 1 else tally.latencies * 99
     return Round(
         moves_per_second=moves / took,

@@ -20,6 +20,12 @@ class Receipt(msgspec.Struct):
     code: str = ""
 
 
+class Wrong(msgspec.Struct):
+    """Why a command was not taken in."""
+
+    code: str
+
+
 class Fairness(msgspec.Struct):
     """The seats whose numbers the shuffle of `deal` waits for."""
 
@@ -35,12 +41,13 @@ class View(msgspec.Struct):
 
 
 class Message(msgspec.Struct):
-    """A version with its view or what changed in it, or a receipt."""
+    """A version with its view or what changed in it, or a receipt, or an error."""
 
     version: int = 0
     view: View | None = None
     patch: View | None = None
     receipt: Receipt | None = None
+    error: Wrong | None = None
 
 
 _message = msgspec.json.Decoder(Message).decode

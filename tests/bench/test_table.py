@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,8 @@ import pytest
 
 from engine.fairness.commitments import commitment_to
 from services.bench import machine
-from services.bench.players import Nonces
-from services.bench.wires import Fairness, _frame
+from services.bench.players import Nonces, Player, Table, Tally
+from services.bench.wires import Fairness, _frame, _message
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,6 +45,13 @@ def test_a_small_bench_counts_moves_latency_cpu_and_bytes(transport: str, views:
     assert (14_000 if more else 9_000) > figures["resume_bytes"] > figures["view_bytes"] > 0
     if sys.platform == "linux":
         assert {"front", "worker", "store", "total"} <= figures["cpu"].keys()
+
+
+def test_a_limit_of_the_server_is_told_as_the_reason_why_nobody_plays() -> None:
+    told = b'{"error":{"id":"c7","code":"rate_limited","detail":"Too many commands."}}'
+    tally = Tally()
+    Player(Table(tally), None, random.Random(1)).heard(_message(told))
+    assert tally.refused == {"rate_limited": 1}
 
 
 def test_a_player_gives_each_shuffle_the_number_that_was_committed_to() -> None:
