@@ -18,6 +18,7 @@ from redis import Redis
 from services.archive import shelf
 from services.archive.format import Deal, is_whole, linked, pack, read_deal
 from services.archive.frames import BadArchive
+from services.archive.place import demand, home
 from services.regular import open_regular
 from services.store import chain, cold, keys, shelved
 from services.store.cold import RawEntry, version_of
@@ -46,15 +47,15 @@ def write(folder: Path, deals: Iterable[Deal]) -> File | None:
     found = list(deals)
     if not found:
         return None
-    home = _home(folder, found[0].table)
-    _make_folders(home, folder)
-    _drop_drafts(home)
-    packed = {_file(home, deal): pack(deal) for deal in found}
+    place = home(folder, found[0].table)
+    _make_folders(place, folder)
+    _drop_drafts(place)
+    packed = {_file(place, deal): pack(deal) for deal in found}
     write_all([(file.path, data) for file, data in packed.items() if not _holds(file.path, data)])
     for file, data in packed.items():
         if not _holds(file.path, data) or not is_whole(data):
             raise BadArchive(f"{file.path}: what was read back is not what was written")
-    force(home)
+    force(place)
     return next(reversed(packed))
 
 
@@ -116,10 +117,10 @@ def head_at(folder: Path, table: str, version: int) -> str:
 
 def files(folder: Path, table: str) -> list[File]:
     """The archived deals of a table, the first first. Raises OSError: the folder cannot be read."""
-    home = _home(folder, table)
-    if not home.is_dir():
+    place = home(folder, table)
+    if not place.is_dir():
         return []
-    matches = ((path, _NAME.fullmatch(path.name)) for path in home.iterdir())
+    matches = ((path, _NAME.fullmatch(path.name)) for path in place.iterdir())
     found = [File(path, *map(int, match.groups())) for path, match in matches if match]
     return sorted(found, key=lambda file: file.first)
 
@@ -132,11 +133,7 @@ def tables(folder: Path) -> list[str]:
 
 def entries(folder: Path, table: str, first: int, last: int) -> list[RawEntry]:
     """The archived entries of a table from `first` to `last`, in order. Raises PastMissing."""
-    if not folder.is_dir():
-        raise cold.PastMissing(
-            f"{table}: versions {first} to {last} are archived, and {folder} is not there. Set MARIAS_ARCHIVE to the "
-            "archive's folder."
-        )
+    demand(folder, f"{table}: versions {first} to {last} are")
     try:
         wanted = [file for file in files(folder, table) if file.last >= first and file.first <= last]
         return [entry for file in wanted for entry in read(file).entries if first <= version_of(entry) <= last]
@@ -170,16 +167,12 @@ def faults(folder: Path) -> Iterator[str]:
         yield from shelf.faults(folder, table)
 
 
-def _home(folder: Path, table: str) -> Path:
-    return folder / keys.partition_of(table) / table
+def _file(place: Path, deal: Deal) -> File:
+    return File(place / f"{deal.deal:06d}.{deal.first}-{deal.last}.jsonl.zst", deal.deal, deal.first, deal.last)
 
 
-def _file(home: Path, deal: Deal) -> File:
-    return File(home / f"{deal.deal:06d}.{deal.first}-{deal.last}.jsonl.zst", deal.deal, deal.first, deal.last)
-
-
-def _make_folders(home: Path, folder: Path) -> None:
-    for path in (folder, home.parent, home):
+def _make_folders(place: Path, folder: Path) -> None:
+    for path in (folder, place.parent, place):
         if not path.is_dir():
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             force(path.parent)
@@ -192,8 +185,8 @@ def _holds(path: Path, packed: bytes) -> bool:
     return False
 
 
-def _drop_drafts(home: Path) -> None:
-    for draft in home.glob(".*"):
+def _drop_drafts(place: Path) -> None:
+    for draft in place.glob(".*"):
         with contextlib.suppress(FileNotFoundError):
             if time.time() - draft.stat().st_mtime > DRAFT_SECONDS_MAX:
                 draft.unlink()

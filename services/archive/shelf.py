@@ -20,6 +20,7 @@ from redis import Redis
 
 from services.archive.format import compress
 from services.archive.frames import BadArchive, Frames
+from services.archive.place import demand, home
 from services.regular import open_regular
 from services.store import keys, shelved
 from services.store.cold import Mark, PastMissing
@@ -76,9 +77,7 @@ def name(deal: int) -> str:
 
 def read(archive: Path, table: str, deal: int) -> Shelf:
     """The fields of a deal that have left the store. Raises PastMissing."""
-    if not archive.is_dir():
-        raise PastMissing(f"{table}: deal {deal} is archived, and {archive} is not there. Set MARIAS_ARCHIVE to the "
-                          "archive's folder.")
+    demand(archive, f"{table}: deal {deal} is")
     try:
         with open_regular(_path(archive, table, deal)) as packed:
             return _unpack(Frames(packed), table, deal)
@@ -90,7 +89,7 @@ def read(archive: Path, table: str, deal: int) -> Shelf:
 
 def faults(archive: Path, table: str) -> Iterator[str]:
     """What is wrong with the files of a table, in order."""
-    for path in sorted(_path(archive, table, 0).parent.glob(f"*{ENDING}")):
+    for path in sorted(home(archive, table).glob(f"*{ENDING}")):
         try:
             read(archive, table, int(path.name.partition(".")[0]))
         except (PastMissing, ValueError) as error:
@@ -148,7 +147,7 @@ def _unpack(frames: Frames, table: str, deal: int) -> Shelf:
 
 
 def _path(archive: Path, table: str, deal: int) -> Path:
-    return archive / keys.partition_of(table) / table / name(deal)
+    return home(archive, table) / name(deal)
 
 
 def _named(flat: Sequence[bytes]) -> dict[str, bytes]:

@@ -11,10 +11,9 @@ from services.audit.notes import Notes
 from services.audit.projected import Scored
 from services.store import keys
 from services.store.projected import BALANCE
-from services.store.rebuilding import key_names
-from services.store.wire import ask, ask_all, fields_of
+from services.store.rebuilding import key_names, scan_fields
+from services.store.wire import ask, ask_all
 
-PAGE = 1_000
 TRIES_MAX = 3
 
 _decode = msgspec.json.Decoder(dict[str, object]).decode
@@ -81,38 +80,34 @@ class Scores:
         """The postings of audited versions and their chips, the chips of all, and what is wrong with single ones."""
         count, chips, total = 0, 0, 0
         faults: list[Fault] = []
-        cursor = b"0"
         seen: set[bytes] = set()
-        while True:
-            cursor, flat = ask(self._redis, "HSCAN", keys.balance(player), cursor, "COUNT", PAGE)
-            for field, text in fields_of(flat).items():
-                if field == BALANCE.encode() or field in seen:
-                    continue
-                seen.add(field)
-                try:
-                    table, version, _ = field.decode().split(":")
-                    posted = _decode(text)["chips"]
-                    assert isinstance(posted, int)
-                    audited = self._version(table)
-                except (ValueError, KeyError, AssertionError, msgspec.MsgspecError):
-                    faults.append(self._fault(player, said(field), "a posting", said(text), keys.balance(player)))
-                    continue
-                total += posted
-                if audited is None:
-                    faults.append(
-                        self._fault(
-                            player,
-                            said(field),
-                            "a posting of a table",
-                            f"{said(text)}, of no table",
-                            keys.balance(player),
-                        )
+        for field, text in scan_fields(self._redis, keys.balance(player)):
+            if field == BALANCE.encode() or field in seen:
+                continue
+            seen.add(field)
+            try:
+                table, version, _ = field.decode().split(":")
+                posted = _decode(text)["chips"]
+                assert isinstance(posted, int)
+                audited = self._version(table)
+            except (ValueError, KeyError, AssertionError, msgspec.MsgspecError):
+                faults.append(self._fault(player, said(field), "a posting", said(text), keys.balance(player)))
+                continue
+            total += posted
+            if audited is None:
+                faults.append(
+                    self._fault(
+                        player,
+                        said(field),
+                        "a posting of a table",
+                        f"{said(text)}, of no table",
+                        keys.balance(player),
                     )
-                elif int(version) <= audited:
-                    count += 1
-                    chips += posted
-            if cursor == b"0":
-                return (count, chips), total, faults
+                )
+            elif int(version) <= audited:
+                count += 1
+                chips += posted
+        return (count, chips), total, faults
 
     def _version(self, table: str) -> int | None:
         """Up to where the projections of a table were compared; 0 if it was opened since, None if there is none."""

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from services.archive import shelf
+from services.archive.place import home
 from services.audit.fault import Fault, Where, apart, said
 from services.audit.source import files
 from services.audit.walk import Walk
 from services.projections.records import record_text
-from services.store import keys
 from services.store.cold import PastMissing
 from services.store.projected import booked_field, company_field, company_number
 from services.store.shelved import BANK, RECORDS, SEALED, Shelf
@@ -20,6 +20,7 @@ class Shelves:
     def __init__(self, archive: Path, table: str) -> None:
         self._archive = archive
         self._table = table
+        self._home = home(archive, table)
         self._companies: dict[str, bytes] = {}
 
     def at(self, walk: Walk) -> Iterator[Fault]:
@@ -48,10 +49,6 @@ class Shelves:
             if path.name not in names:
                 where = Where("projections", self._table, str(path))
                 yield where.fault(walk.version, "file", f"files of deals up to {walk.deals}", path.name)
-
-    @property
-    def _home(self) -> Path:
-        return self._archive / keys.partition_of(self._table) / self._table
 
 
 def shelf_of(

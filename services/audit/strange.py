@@ -12,11 +12,12 @@ from typing import Final
 from redis import Redis
 from redis.exceptions import ResponseError
 
+from services.archive.place import home
 from services.audit.fault import Fault, Where, said, wrong_type
 from services.store import keys
-from services.store.wire import Request, ask, ask_many
+from services.store.rebuilding import scan_fields
+from services.store.wire import Request, ask_many
 
-PAGE: Final = 1_000
 _PARTITION: Final = re.compile(r"[0-9a-f]{2}")
 _KEY: Final = re.compile(
     r"(?:m:\{p(?P<partition>..)\}:(?:ev|vw|fd|sn)|pj:\{p(?P<other>..)\}:(?:bank|fold|rec|sec)|m:\{deals\}:of)"
@@ -86,12 +87,7 @@ def of_other_types(redis: Redis, partitions: Iterable[str]) -> list[Fault]:
 def in_lobby(redis: Redis) -> Iterator[str]:
     """Every table of which the lobby has a row, or once had one; some may come twice."""
     for key in (keys.lobby(), keys.lobby_versions()):
-        cursor = b"0"
-        while True:
-            cursor, found = ask(redis, "HSCAN", key, cursor, "COUNT", PAGE)
-            yield from (field.decode(errors="backslashreplace") for field in found[::2])
-            if cursor == b"0":
-                break
+        yield from (field.decode(errors="backslashreplace") for field, _ in scan_fields(redis, key))
 
 
 def of_accounts(found: Iterable[str]) -> Iterator[Fault]:
@@ -104,8 +100,7 @@ def of_accounts(found: Iterable[str]) -> Iterator[Fault]:
 
 def _moved(archive: Path, place: Path) -> Fault:
     table = place.name
-    there = archive / keys.partition_of(table) / table
-    return _at("archive", table, str(place)).fault(0, "file", str(there), str(place))
+    return _at("archive", table, str(place)).fault(0, "file", str(home(archive, table)), str(place))
 
 
 def _folder(place: Path, table: str, unread: str) -> Fault:

@@ -16,6 +16,7 @@ from services.store.wire import Reply, Request, ask, ask_all, ask_many, fields_o
 
 HOLD_MS = 20_000
 PAGE = 500
+FIELDS = 1_000
 
 _HOLD, _SWITCH = scripts.load("hold"), scripts.load("switch")
 _NOT_TOLD = frozenset({"cp", "hold", "frozen"})
@@ -173,3 +174,13 @@ def scan_keys(redis: Redis, pattern: str) -> Iterator[list[bytes]]:
 def key_names(redis: Redis, pattern: str) -> Iterator[str]:
     """The same as texts; what is no text is written so that it can be read, and is then no key of ours."""
     return (name.decode(errors="backslashreplace") for page in scan_keys(redis, pattern) for name in page)
+
+
+def scan_fields(redis: Redis, key: str) -> Iterator[tuple[bytes, bytes]]:
+    """The fields of a hash with their values, read page by page; one may come twice."""
+    cursor = b"0"
+    while True:
+        cursor, flat = ask(redis, "HSCAN", key, cursor, "COUNT", FIELDS)
+        yield from fields_of(flat).items()
+        if cursor == b"0":
+            break
