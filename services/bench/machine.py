@@ -83,7 +83,8 @@ def _name(pid: int) -> str:
         return "ended"
     if "services.cli" in words:
         return words[words.index("services.cli") + 1]
-    return "store" if "server" in words[0] else Path(words[0]).name
+    program = Path(words[0].partition(" ")[0]).name  # A store, and its child that writes its log anew, say more there.
+    return "store" if program.startswith(("valkey", "redis")) else program or "ended"
 
 
 def _processor() -> str:

@@ -13,6 +13,7 @@ from services.store import cold
 from services.store.wire import StoreUnavailable
 
 DEALS_MAX = 64
+"""Of one table, before we look at the clock and at what else is on the list."""
 SECONDS_MAX = 0.25
 """Bots' moves wait behind this job; the clock would play for them after two seconds."""
 
@@ -25,7 +26,7 @@ def archive_deals(partition: str) -> None:
 
 
 def work(redis: Redis, folder: Path, partition: str) -> int:
-    """Archive what is on the list of `partition`, at most DEALS_MAX deals; gives how many.
+    """Archive what is on the list of `partition`, as long as SECONDS_MAX allows; gives how many deals that were.
 
     In no particular order, so that tables which cannot be archived do not hold up the others.
     """
@@ -33,13 +34,22 @@ def work(redis: Redis, folder: Path, partition: str) -> int:
     random.shuffle(tables)
     end = time.monotonic() + SECONDS_MAX
     done = 0
-    for table in tables:
-        if done >= DEALS_MAX or time.monotonic() > end:
+    while tables:
+        table = tables.pop()
+        archived = _archive(redis, folder, table)
+        done += archived
+        if archived == DEALS_MAX:  # More may be left of it.
+            tables.append(table)
+        if time.monotonic() > end:
             break
-        try:
-            done += archive(redis, folder, table, DEALS_MAX - done)
-        except StoreUnavailable:
-            raise
-        except Exception:
-            _log.exception("%s is not archived", table)
     return done
+
+
+def _archive(redis: Redis, folder: Path, table: str) -> int:
+    try:
+        return archive(redis, folder, table, DEALS_MAX)
+    except StoreUnavailable:
+        raise
+    except Exception:
+        _log.exception("%s is not archived", table)
+        return 0

@@ -4,6 +4,7 @@ import pytest
 
 from services.archive import folder, make
 from services.archive.frames import BadArchive
+from services.jobs import archive_deals
 from services.jobs.archive_deals import DEALS_MAX, work
 from services.operations.retry import retry
 from services.processes import archiving, sweep
@@ -174,11 +175,21 @@ def test_the_list_is_worked_off_some_deals_at_a_time(house):
     asked = []
     archiving.ask(house.redis, PARTITIONS, asked.append)
     assert asked == ["01"]
-    assert sum(iter(lambda: work(house.redis, house.archive, "01"), 0)) == DEALS_MAX + 2
+    with pytest.MonkeyPatch.context() as hurry:
+        hurry.setattr(archive_deals, "SECONDS_MAX", -1.0)
+        assert work(house.redis, house.archive, "01") == DEALS_MAX
+    assert work(house.redis, house.archive, "01") == 2
     assert len(stream(house)) == 1
     assert cold.unarchived(house.redis, PARTITIONS) == {}
     archiving.ask(house.redis, PARTITIONS, asked.append)
     assert asked == ["01"]
+
+
+def test_all_that_waits_is_archived_in_one_go_where_there_is_time(house):
+    house.play_deals(2 * DEALS_MAX)
+    house.follow()
+    assert work(house.redis, house.archive, "01") == 2 * DEALS_MAX
+    assert cold.unarchived(house.redis, PARTITIONS) == {}
 
 
 def test_a_table_stays_on_the_list_until_it_is_trimmed(house):

@@ -101,3 +101,21 @@ def test_the_time_of_a_process_that_ended_is_not_taken_back() -> None:
     parent.stdout.readline()
     assert sum(machine.cpu_seconds(parent.pid).values()) > 0.4
     parent.communicate(b"\n")
+
+
+@pytest.mark.parametrize(("command_line", "name"), [
+    pytest.param(["python", "-P", "-m", "services.cli", "worker"], "worker", id="a role of ours"),
+    pytest.param(["/opt/valkey-server unixsocket:/tmp/store.sock"], "store", id="a store"),
+    pytest.param(["valkey-aof-rewrite unixsocket:/tmp/store.sock"], "store", id="its child that writes its log anew"),
+    pytest.param(["/usr/bin/redis-server", "*:6379"], "store", id="a store of Debian"),
+    pytest.param(["/usr/bin/env", "true"], "env", id="something else"),
+    pytest.param([""], "ended", id="a process that has ended and was not waited for"),
+])
+def test_time_is_counted_by_what_a_process_is(
+    command_line: list[str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7" / "cmdline").write_bytes("\0".join([*command_line, ""]).encode())
+    (tmp_path / "7" / "stat").write_text("7 (it) S 1 " + "0 " * 40)
+    monkeypatch.setattr(machine, "_PROC", tmp_path)
+    assert list(machine.cpu_seconds(7)) == [name]
